@@ -15,58 +15,38 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Creates groups of these sizes. The closure says whether a called group matches an expected one.
-    pub(crate) fn new(
+    /// Finds partners for as many calls as possible in groups of these sizes, by maximum flow with shortest augmenting
+    /// paths (Edmonds and Karp 1972) from called groups to expected groups. The closure says whether a called group
+    /// matches an expected one.
+    pub(crate) fn matched(
         called: Vec<usize>,
         expected: Vec<usize>,
         matches: impl Fn(usize, usize) -> bool,
     ) -> Self {
         let matching_of = |called| {
-            (0..expected.len())
-                .filter(|expected| matches(called, *expected))
-                .collect()
+            let all = 0..expected.len();
+            all.filter(|expected| matches(called, *expected)).collect()
         };
-        let matching = (0..called.len()).map(matching_of).collect();
-        let partners = vec![BTreeMap::new(); expected.len()];
-        Self {
+        let mut groups = Self {
+            matching: (0..called.len()).map(matching_of).collect(),
+            partners: vec![BTreeMap::new(); expected.len()],
             called,
             expected,
-            matching,
-            partners,
+        };
+        while let Some(path) = groups.path() {
+            groups.shift(&path);
         }
+        groups
     }
 
-    /// Finds partners for as many calls as possible, by maximum flow with shortest augmenting paths (Edmonds and
-    /// Karp 1972) from called groups to expected groups.
-    pub(crate) fn match_all(&mut self) {
-        for called in 0..self.called.len() {
-            for at in 0..self.matching[called].len() {
-                let expected = self.matching[called][at];
-                let pairs = self.called[called].min(self.expected[expected]);
-                if pairs > 0 {
-                    self.pair(called, expected, pairs);
-                    self.called[called] -= pairs;
-                    self.expected[expected] -= pairs;
-                }
-            }
-        }
-        while self.augment() {}
-    }
-
-    fn pair(&mut self, called: usize, expected: usize, pairs: usize) {
-        *self.partners[expected].entry(called).or_default() += pairs;
-    }
-
-    /// Adds pairs along one path, which alternates between matching groups and partners. Returns `true` if there is
-    /// such a path.
-    fn augment(&mut self) -> bool {
+    /// Returns a path on which a pair can be added. It consists of pairs, the last one first; the called group of each
+    /// but the first pair gives up a partner in the expected group of the pair before.
+    fn path(&self) -> Option<Vec<(usize, usize)>> {
         // The called group from which each expected group is reached, and vice versa.
         let mut reached_from = vec![None; self.expected.len()];
         let mut given_up_by = vec![None; self.called.len()];
-        let mut queue: VecDeque<usize> = (0..self.called.len())
-            .filter(|called| self.called[*called] > 0)
-            .collect();
-        let is_start: Vec<bool> = self.called.iter().map(|free| *free > 0).collect();
+        let is_free = |called: &usize| self.called[*called] > 0;
+        let mut queue: VecDeque<usize> = (0..self.called.len()).filter(is_free).collect();
         while let Some(called) = queue.pop_front() {
             for &expected in &self.matching[called] {
                 if reached_from[expected].is_some() {
@@ -74,48 +54,41 @@ impl Groups {
                 }
                 reached_from[expected] = Some(called);
                 if self.expected[expected] > 0 {
-                    self.shift(expected, &reached_from, &given_up_by);
-                    return true;
+                    let before = |&(called, _): &(usize, usize)| {
+                        let given_up: usize = given_up_by[called]?;
+                        Some((reached_from[given_up]?, given_up))
+                    };
+                    return Some(std::iter::successors(Some((called, expected)), before).collect());
                 }
-                for &other in self.partners[expected].keys() {
-                    if !is_start[other] && given_up_by[other].is_none() {
+                for (&other, pairs) in &self.partners[expected] {
+                    if *pairs > 0 && !is_free(&other) && given_up_by[other].is_none() {
                         given_up_by[other] = Some(expected);
                         queue.push_back(other);
                     }
                 }
             }
         }
-        false
+        None
     }
 
-    /// Adds pairs along the path that ends at an expected group.
-    fn shift(&mut self, end: usize, reached_from: &[Option<usize>], given_up_by: &[Option<usize>]) {
-        // The pairs of the path from its end to its start, each with the group whose partner is given up.
-        let (mut path, mut at, mut pairs) = (Vec::new(), end, self.expected[end]);
-        while let Some(called) = reached_from[at] {
-            path.push((called, at, given_up_by[called]));
-            match given_up_by[called] {
-                Some(before) => {
-                    pairs = pairs.min(self.partners[before].get(&called).copied().unwrap_or(0));
-                    at = before;
-                }
-                None => {
-                    pairs = pairs.min(self.called[called]);
-                    self.called[called] -= pairs;
-                    break;
-                }
-            }
+    /// Adds as many pairs as possible along a path.
+    fn shift(&mut self, path: &[(usize, usize)]) {
+        let ([(_, end), ..], [.., (start, _)]) = (path, path) else {
+            return;
+        };
+        let given_up = path.windows(2).map(|pair| (pair[0].0, pair[1].1));
+        let held = given_up
+            .clone()
+            .map(|(called, before)| self.partners[before][&called]);
+        let free = self.called[*start].min(self.expected[*end]);
+        let pairs = held.fold(free, usize::min);
+        self.called[*start] -= pairs;
+        self.expected[*end] -= pairs;
+        for (called, expected) in path {
+            *self.partners[*expected].entry(*called).or_default() += pairs;
         }
-        self.expected[end] -= pairs;
-        for (called, expected, given_up) in path {
-            self.pair(called, expected, pairs);
-            let Some(before) = given_up else { continue };
-            if let Some(left) = self.partners[before].get_mut(&called) {
-                *left -= pairs;
-                if *left == 0 {
-                    self.partners[before].remove(&called);
-                }
-            }
+        for (called, before) in given_up {
+            *self.partners[before].entry(called).or_default() -= pairs;
         }
     }
 }
@@ -143,8 +116,7 @@ mod tests {
     }
 
     fn largest_matching(ours: usize, theirs: usize, alike: impl Fn(usize, usize) -> bool) -> usize {
-        let mut groups = Groups::new(vec![1; ours], vec![1; theirs], alike);
-        groups.match_all();
+        let groups = Groups::matched(vec![1; ours], vec![1; theirs], alike);
         ours - groups.called.iter().sum::<usize>()
     }
 
@@ -169,8 +141,7 @@ mod tests {
             let each: Vec<usize> =
                 called.iter().enumerate().flat_map(|(at, count)| vec![at; *count]).collect();
             let best = brute_force(&edges, &each, &mut expected.clone());
-            let mut groups = Groups::new(called.clone(), expected.clone(), |a, b| edges[a][b]);
-            groups.match_all();
+            let groups = Groups::matched(called.clone(), expected.clone(), |a, b| edges[a][b]);
             let free: usize = groups.called.iter().sum();
             prop_assert_eq!(called.iter().sum::<usize>() - free, best);
             prop_assert_eq!(expected.iter().sum::<usize>() - groups.expected.iter().sum::<usize>(), best);

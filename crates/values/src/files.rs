@@ -187,10 +187,9 @@ fn content(path: &Path, kind: FileType, left: &mut u64) -> io::Result<String> {
     let mut file = File::open(path)?.take(*left);
     let hash = hash::of_reader(&mut file)?;
     *left = file.limit();
-    Ok(if is_executable(path)? {
-        format!("{hash}, executable")
-    } else {
-        hash
+    Ok(match is_executable(path)? {
+        true => format!("{hash}, executable"),
+        false => hash,
     })
 }
 

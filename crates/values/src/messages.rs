@@ -67,7 +67,6 @@ pub mod escape {
     //! terminal, these could hide or forge other output.
 
     use std::borrow::Cow;
-    use std::fmt::Write as _;
 
     /// The maximum number of characters of a name in a headline or a list.
     const MAX_NAME: usize = 80;
@@ -142,24 +141,15 @@ pub mod escape {
     ///
     /// A string longer than 80 characters is truncated and ends with `…`.
     pub fn quoted(text: &str) -> String {
-        let mut quoted = String::with_capacity(text.len().min(MAX_NAME) + 2);
-        push_quoted(&mut quoted, text);
-        quoted
-    }
-
-    /// Appends a string in quotes to `quoted`, formatted like the result of [`quoted`].
-    pub fn push_quoted(quoted: &mut String, text: &str) {
         let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
         // Without an early exit, several bytes are compared at once.
         if text.len() <= MAX_NAME && text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
-            quoted.reserve(text.len() + 2);
-            return quoted.extend(["\"", text, "\""]);
+            return ["\"", text, "\""].concat();
         }
-        // Writing to a string cannot fail.
-        let _ = match cut(text) {
-            None => write!(quoted, "{text:?}"),
-            Some(start) => write!(quoted, "{start:?}…"),
-        };
+        match cut(text) {
+            None => format!("{text:?}"),
+            Some(start) => format!("{start:?}…"),
+        }
     }
 
     /// Joins names for use in a message.
@@ -167,15 +157,11 @@ pub mod escape {
     /// Names are written as `` `a`, `b` ``. If there are more than 20, the list ends as in `` `a`, .. and 80 more ``.
     pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
         let more = names.len().saturating_sub(MAX_NAMES);
-        let shown: Vec<_> = names
-            .take(MAX_NAMES)
-            .map(|one| format!("`{}`", name(one)))
-            .collect();
-        let shown = shown.join(", ");
-        if more == 0 {
-            shown
-        } else {
-            format!("{shown} and {more} more")
+        let shown = names.take(MAX_NAMES).map(|one| format!("`{}`", name(one)));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        match more {
+            0 => shown,
+            _ => format!("{shown} and {more} more"),
         }
     }
 
@@ -187,11 +173,9 @@ pub mod escape {
             return;
         }
         let length = text.len();
-        let end = (0..=limit)
-            .rev()
-            .find(|end| text.is_char_boundary(*end))
-            .unwrap_or(0);
-        text.truncate(end);
+        let mut ends = (0..=limit).rev();
+        let end = ends.find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
         text.push_str(&format!("... (truncated; {length} bytes in full)"));
     }
 
@@ -272,19 +256,13 @@ pub mod suggest {
         if name.len() > MAX_NAME {
             return None;
         }
-        let candidates = candidates
-            .into_iter()
-            .filter(|candidate| candidate.len() <= MAX_NAME);
         let lower = name.to_lowercase();
         let likeness = |candidate: &'a str| {
-            let with_case = strsim::jaro(name, candidate);
-            (
-                strsim::jaro(&lower, &candidate.to_lowercase()),
-                with_case,
-                candidate,
-            )
+            let without_case = strsim::jaro(&lower, &candidate.to_lowercase());
+            (without_case, strsim::jaro(name, candidate), candidate)
         };
-        let best = candidates.map(likeness);
+        let short = candidates.into_iter().filter(|it| it.len() <= MAX_NAME);
+        let best = short.map(likeness);
         let best = best.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
         // The threshold that clap uses for misspelt options.
         (best.0 > 0.7).then_some(best.2)

@@ -1,7 +1,5 @@
 //! Descriptions of value types for users who do not read Rust. They appear in errors about rows and parameters, and in
 //! lists of metrics.
-//!
-//! The file is long because each type has its words, and the tests have a case for each.
 
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
 use crate::trajectory::{ArgsRules, ExpectedTrajectory, Trajectory};
@@ -49,7 +47,12 @@ pub trait ValueType {
 /// `Display` writes a phrase for one value, such as `a list of strings`. It writes nothing if there is no description.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TypeHelp {
-    phrase: Phrase,
+    /// The phrase for one value; empty for a list, which is described by its items, and without a description.
+    one: &'static str,
+    /// The phrase for several values; empty if there is none.
+    several: &'static str,
+    /// The length of a list that always has the same.
+    length: Option<usize>,
     example: Option<&'static str>,
     /// Examples of lists of such values, by length; `None` is any length.
     lists: &'static [(Option<usize>, &'static str)],
@@ -92,33 +95,20 @@ impl ValueKind {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-enum Phrase {
-    /// The type has no description.
-    #[default]
-    None,
-    /// The phrase for one value and, if there is one, the phrase for several.
-    Of(&'static str, Option<&'static str>),
-    List(&'static TypeHelp),
-    Array(usize, &'static TypeHelp),
-}
-
 impl TypeHelp {
     /// An empty description.
     ///
     /// If it is used, messages show the type's name.
-    pub const NONE: Self = Self::of(Phrase::None);
+    pub const NONE: Self = Self::new("");
 
     /// Creates a description from its singular form, such as `a number`.
     ///
     /// The phrase includes an article: `a rank or list of ranks`.
     pub const fn new(one: &'static str) -> Self {
-        Self::of(Phrase::Of(one, None))
-    }
-
-    const fn of(phrase: Phrase) -> Self {
         Self {
-            phrase,
+            one,
+            several: "",
+            length: None,
             example: None,
             lists: &[],
             kinds: None,
@@ -146,13 +136,9 @@ impl TypeHelp {
     /// The result is also `true` if the type declares no kinds, or if `value` is `null`. The value itself can still be
     /// invalid.
     pub fn may_be(&self, value: &Value) -> bool {
-        match (self.phrase, self.kinds) {
-            (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
-            (Phrase::List(item) | Phrase::Array(_, item), None) => {
-                value.is_null() || ValueKind::ListOf(item).contains(value)
-            }
-            (Phrase::None | Phrase::Of(..), None) => true,
-        }
+        let is_kind =
+            |kinds: &[ValueKind]| value.is_null() || kinds.iter().any(|kind| kind.contains(value));
+        self.kinds.is_none_or(is_kind)
     }
 
     /// Returns `true` if the type can be read from lists but not from strings.
@@ -170,9 +156,7 @@ impl TypeHelp {
     ///
     /// The phrase has no article: `whole numbers`.
     pub const fn with_plural(mut self, several: &'static str) -> Self {
-        if let Phrase::Of(one, _) = self.phrase {
-            self.phrase = Phrase::Of(one, Some(several));
-        }
+        self.several = several;
         self
     }
 
@@ -186,29 +170,23 @@ impl TypeHelp {
 
     /// Returns the example value, if there is one.
     pub fn example(&self) -> Option<&'static str> {
-        let (length, item) = match self.phrase {
-            Phrase::List(item) => (None, item),
-            Phrase::Array(length, item) => (Some(length), item),
-            _ => return self.example,
+        let Some(item) = self.item() else {
+            return self.example;
         };
-        item.lists
-            .iter()
-            .find(|(of, _)| *of == length)
-            .map(|(_, example)| *example)
+        let mut examples = item.lists.iter();
+        let (_, example) = examples.find(|(length, _)| *length == self.length)?;
+        Some(example)
     }
 
     /// Returns `true` if the type has a description.
     pub fn is_some(&self) -> bool {
-        match self.phrase {
-            Phrase::None => false,
-            Phrase::Of(..) => true,
-            Phrase::List(item) | Phrase::Array(_, item) => item.plural().is_some(),
-        }
+        !self.one.is_empty() || self.item().is_some_and(|item| !item.several.is_empty())
     }
 
-    fn plural(&self) -> Option<&'static str> {
-        match self.phrase {
-            Phrase::Of(_, several) => several,
+    /// Returns the description of the items of a list.
+    fn item(&self) -> Option<&'static Self> {
+        match self.kinds? {
+            [ValueKind::ListOf(item)] if self.one.is_empty() => Some(item),
             _ => None,
         }
     }
@@ -229,17 +207,11 @@ impl TypeHelp {
 
 impl fmt::Display for TypeHelp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.phrase {
-            Phrase::None => Ok(()),
-            Phrase::Of(one, _) => f.write_str(one),
-            Phrase::List(item) => match item.plural() {
-                Some(several) => write!(f, "a list of {several}"),
-                None => Ok(()),
-            },
-            Phrase::Array(number, item) => match item.plural() {
-                Some(several) => write!(f, "a list of {number} {several}"),
-                None => Ok(()),
-            },
+        let several = self.item().map_or("", |item| item.several);
+        match self.length {
+            _ if several.is_empty() => f.write_str(self.one),
+            Some(length) => write!(f, "a list of {length} {several}"),
+            None => write!(f, "a list of {several}"),
         }
     }
 }
@@ -314,7 +286,7 @@ impl<T: ValueType + ToOwned + ?Sized> ValueType for Cow<'_, T> {
 }
 
 impl<T: ValueType> ValueType for [T] {
-    const HELP: TypeHelp = TypeHelp::of(Phrase::List(&T::HELP));
+    const HELP: TypeHelp = TypeHelp::NONE.with_kinds(&[ValueKind::ListOf(&T::HELP)]);
 }
 
 impl<T: ValueType> ValueType for Vec<T> {
@@ -322,7 +294,10 @@ impl<T: ValueType> ValueType for Vec<T> {
 }
 
 impl<T: ValueType, const N: usize> ValueType for [T; N] {
-    const HELP: TypeHelp = TypeHelp::of(Phrase::Array(N, &T::HELP));
+    const HELP: TypeHelp = TypeHelp {
+        length: Some(N),
+        ..<[T]>::HELP
+    };
 }
 
 impl ValueType for Cutoffs {

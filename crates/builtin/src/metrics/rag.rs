@@ -542,8 +542,8 @@ fn explain_entity_f1(
     _: f64,
 ) -> Option<String> {
     let (expected, predicted) = (listed(&expected_entities), listed(&entities));
-    let [missing, unexpected] =
-        EntityCounts::unmatched(&predicted, &expected, similarity, distinct);
+    let (_, [missing, unexpected]) =
+        EntityCounts::compared(&predicted, &expected, similarity, distinct);
     let missing = labelled("missing", &missing);
     let both = joined([missing, labelled("unexpected", &unexpected)]);
     Some(both).filter(|it| !it.is_empty())

@@ -209,7 +209,9 @@ fn correlation(rows: u64, (scores, labels): &(Vec<f64>, Vec<f64>), bootstrap: Bo
     }
     let pairs = RankPairs::of(scores, labels);
     let interval = || {
-        let draws = bootstrap.statistic_of_draws(scores.len(), |draws| pairs.spearman(draws));
+        let draws = bootstrap.statistic(scores.len(), |sample| {
+            pairs.spearman(sample.iter().copied())
+        });
         draws.ci95()
     };
     match pairs.spearman(0..scores.len()) {

@@ -9,8 +9,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
+use regex::{Captures, Regex};
 use serde::de::{
     Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor,
 };
@@ -19,6 +21,7 @@ use serde_json::{Map, Value};
 
 use super::{MAX_VALUES, is_too_large};
 use crate::messages::escape;
+use crate::text::regex;
 
 /// A JSON value that is read as `M` if it is an object.
 ///
@@ -233,56 +236,34 @@ pub struct Number<'t> {
     pub key: Option<&'t str>,
 }
 
+/// The strings, numbers and punctuation of JSON.
+static TOKEN: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"(?s)"(?:[^"\\]|\\.)*"|[-0-9][-+.eE0-9]*|[{}\[\],]"#));
+
 /// Returns an iterator over the numbers in valid JSON text, in order.
 pub fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
-    let bytes = text.as_bytes();
-    let (mut at, mut depth, mut key) = (0, 0_usize, None);
-    std::iter::from_fn(move || {
-        while let Some(&byte) = bytes.get(at) {
-            let start = at;
-            at += 1;
-            match byte {
-                b'"' => {
-                    at += string_length(&bytes[at..]);
-                    key = Some(&text[start..at]);
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                b',' => key = None,
-                b'-' | b'0'..=b'9' => {
-                    at = start + number_length(&bytes[start..]);
-                    let key = key.filter(|_| depth == 1);
-                    return Some(Number {
-                        offset: start,
-                        text: &text[start..at],
-                        key,
-                    });
-                }
-                _ => {}
+    let (mut depth, mut key) = (0_usize, None);
+    TOKEN.find_iter(text).filter_map(move |token| {
+        match token.as_str() {
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth = depth.saturating_sub(1),
+            "," => key = None,
+            string if string.starts_with('"') => key = Some(string),
+            number => {
+                return Some(Number {
+                    offset: token.start(),
+                    text: number,
+                    key: key.filter(|_| depth == 1),
+                });
             }
         }
         None
     })
 }
 
-/// Returns the length of the rest of a string after its opening quote, including the closing one.
-fn string_length(bytes: &[u8]) -> usize {
-    let mut escaped = false;
-    let end = bytes.iter().position(|byte| {
-        let ends = *byte == b'"' && !escaped;
-        escaped = *byte == b'\\' && !escaped;
-        ends
-    });
-    end.map_or(bytes.len(), |end| end + 1)
-}
-
-fn number_length(bytes: &[u8]) -> usize {
-    let in_number = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
-    bytes.iter().take_while(in_number).count()
-}
-
-/// The numbers that Python writes and JSON does not have.
-const CONSTANTS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+/// Strings, and the numbers that Python writes and JSON does not have.
+static CONSTANT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity"#));
 
 /// Replaces `NaN`, `Infinity` and `-Infinity` in JSON text.
 ///
@@ -291,24 +272,16 @@ pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
     if !text.contains("NaN") && !text.contains("Infinity") {
         return text.into();
     }
-    let (mut replaced, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = rest.find(['"', 'N', 'I', '-']) {
-        replaced.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let mut constants = CONSTANTS.iter().zip(with);
-        let (length, with) = match constants.find(|(constant, _)| rest.starts_with(**constant)) {
-            Some((constant, with)) => (constant.len(), with),
-            None if rest.starts_with('"') => {
-                let length = 1 + string_length(&rest.as_bytes()[1..]);
-                (length, &rest[..length])
-            }
-            None => (1, &rest[..1]),
+    let [nan, infinity, negative] = with;
+    CONSTANT.replace_all(text, |found: &Captures<'_>| {
+        let replaced = match &found[0] {
+            "NaN" => nan,
+            "Infinity" => infinity,
+            "-Infinity" => negative,
+            string => string,
         };
-        replaced.push_str(with);
-        rest = &rest[length..];
-    }
-    replaced.push_str(rest);
-    replaced.into()
+        replaced.to_owned()
+    })
 }
 
 /// Returns `true` if the text is a number that is not finite, such as `nan`, `-inf` or `Infinity`.
@@ -316,9 +289,8 @@ pub fn replace_constants<'t>(text: &'t str, with: [&str; 3]) -> Cow<'t, str> {
 /// JSON cannot represent these numbers.
 pub fn is_not_finite(text: &str) -> bool {
     let name = text.trim().trim_start_matches(['-', '+']);
-    ["nan", "inf", "infinity"]
-        .iter()
-        .any(|other| name.eq_ignore_ascii_case(other))
+    let names = ["nan", "inf", "infinity"];
+    names.iter().any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// Returns the first number that `serde_json` cannot read exactly, with the reason.
@@ -343,11 +315,9 @@ const EXACT_DIGITS: usize = 18;
 fn may_be_inexact(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_long_run = (0..bytes.len()).step_by(EXACT_DIGITS).any(|at| {
-        let before = bytes[..at]
-            .iter()
-            .rev()
-            .take_while(|it| it.is_ascii_digit());
-        let after = bytes[at..].iter().take_while(|it| it.is_ascii_digit());
+        let (before, after) = (bytes[..at].iter().rev(), bytes[at..].iter());
+        let before = before.take_while(|it| it.is_ascii_digit());
+        let after = after.take_while(|it| it.is_ascii_digit());
         bytes[at].is_ascii_digit() && before.count() + after.count() > EXACT_DIGITS
     });
     has_long_run || text.contains("e-") || text.contains("E-")
@@ -394,11 +364,7 @@ pub fn parse_literal(cell: &str) -> Option<Value> {
     if !may_be_literal(cell) || is_too_large(cell, MAX_VALUES) {
         return None;
     }
-    let json = |text: &str| {
-        serde_json::from_str(text)
-            .ok()
-            .map(|UniqueKeys(value)| value)
-    };
+    let json = |text: &str| Some(serde_json::from_str::<UniqueKeys>(text).ok()?.0);
     json(cell).or_else(|| json(&python_to_json(cell)?))
 }
 

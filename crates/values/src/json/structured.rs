@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
+use crate::stats::share;
 use crate::text::NormalForm;
 
 /// Options for comparing structured values field by field.
@@ -80,15 +81,6 @@ impl FieldCounts {
     }
 }
 
-// Counts of fields stay far below 2^53.
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        1.0
-    } else {
-        part as f64 / whole as f64
-    }
-}
-
 /// The result of comparing a prediction with the gold value, field by field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldReport {
@@ -110,10 +102,7 @@ impl FieldReport {
     }
 
     fn expect(&mut self, path: &str, is_correct: bool) {
-        let field = match self.fields.get_mut(path) {
-            Some(field) => field,
-            None => self.fields.entry(path.to_owned()).or_default(),
-        };
+        let field = self.fields.entry(path.to_owned()).or_default();
         field.0 += u64::from(is_correct);
         field.1 += 1;
         self.counts.expected += 1;
@@ -242,34 +231,22 @@ pub enum ListOrder {
     Unordered,
 }
 
+/// An item and the expected item that it is compared with.
+type Pair<'a> = (Option<&'a Value>, Option<&'a Value>);
+
 /// Returns the pairs of predicted and gold items, followed by the items without a partner.
-fn pairs<'a>(
-    options: &FieldOptions,
-    pred: &'a [Value],
-    gold: &'a [Value],
-) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
-    let partner_of = match options.lists {
-        ListOrder::Ordered => (0..gold.len())
-            .map(|at| (at < pred.len()).then_some(at))
-            .collect(),
+fn pairs<'a>(options: &FieldOptions, pred: &'a [Value], gold: &'a [Value]) -> Vec<Pair<'a>> {
+    match options.lists {
+        ListOrder::Ordered => {
+            let all = 0..pred.len().max(gold.len());
+            all.map(|at| (pred.get(at), gold.get(at))).collect()
+        }
         ListOrder::Unordered => most_alike(options, pred, gold),
-    };
-    let mut is_free = vec![true; pred.len()];
-    partner_of
-        .iter()
-        .flatten()
-        .for_each(|at: &usize| is_free[*at] = false);
-    let paired = gold.iter().zip(partner_of);
-    let mut pairs: Vec<_> = paired
-        .map(|(item, at)| (at.map(|at| &pred[at]), Some(item)))
-        .collect();
-    let free = pred.iter().zip(is_free).filter(|(_, is_free)| *is_free);
-    pairs.extend(free.map(|(item, _)| (Some(item), None)));
-    pairs
+    }
 }
 
-/// Returns the partner of each gold item.
-fn most_alike(options: &FieldOptions, pred: &[Value], gold: &[Value]) -> Vec<Option<usize>> {
+/// Pairs the items that are most alike.
+fn most_alike<'a>(options: &FieldOptions, pred: &'a [Value], gold: &'a [Value]) -> Vec<Pair<'a>> {
     let mut candidates = Vec::new();
     for (at, item) in gold.iter().enumerate() {
         for (other_at, other) in pred.iter().enumerate() {
@@ -279,15 +256,15 @@ fn most_alike(options: &FieldOptions, pred: &[Value], gold: &[Value]) -> Vec<Opt
         }
     }
     candidates.sort_unstable();
-    let mut partner_of = vec![None; gold.len()];
-    let mut is_taken = vec![false; pred.len()];
+    let mut pairs: Vec<Pair<'_>> = gold.iter().map(|item| (None, Some(item))).collect();
+    let mut free: Vec<Option<&Value>> = pred.iter().map(Some).collect();
     for (_, _, at, other) in candidates {
-        if partner_of[at].is_none() && !is_taken[other] {
-            partner_of[at] = Some(other);
-            is_taken[other] = true;
+        if pairs[at].0.is_none() {
+            pairs[at].0 = free[other].take();
         }
     }
-    partner_of
+    pairs.extend(free.into_iter().flatten().map(|item| (Some(item), None)));
+    pairs
 }
 
 /// Escapes a key as a part of a JSON pointer.

@@ -150,7 +150,7 @@ impl OutcomeCoupledScorer {
     pub fn new(weights: OutcomeWeights) -> Result<Self, InvalidWeights> {
         Ok(Self {
             weights: Weights::new(weights.in_order())?,
-            full_delta: NonZeroU32::MIN,
+            ..Self::default()
         })
     }
 

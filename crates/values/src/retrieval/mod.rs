@@ -12,7 +12,6 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::num::NonZeroUsize;
 
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -38,7 +37,7 @@ use crate::json::read::WrittenScalar;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "OneOrMany", into = "Vec<usize>")]
-pub struct Cutoffs(Vec<NonZeroUsize>);
+pub struct Cutoffs(Vec<usize>);
 
 crate::message_errors! {
     /// The error returned when cutoff ranks are invalid.
@@ -55,8 +54,9 @@ impl Cutoffs {
     pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {
-            let rank =
-                NonZeroUsize::new(rank).ok_or("expected a cutoff rank of 1 or more, found 0")?;
+            if rank == 0 {
+                return Err("expected a cutoff rank of 1 or more, found 0".into());
+            }
             if cutoffs.contains(&rank) {
                 return Err(format!("duplicate cutoff rank {rank}; remove one").into());
             }
@@ -75,19 +75,14 @@ impl Cutoffs {
     ///
     /// The headline score uses the first rank.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.0.iter().map(|rank| rank.get())
+        self.0.iter().copied()
     }
 }
 
 /// Returns the ranks 10, 1, 3, 5, with 10 as the headline.
 impl Default for Cutoffs {
     fn default() -> Self {
-        Self(
-            [10, 1, 3, 5]
-                .into_iter()
-                .filter_map(NonZeroUsize::new)
-                .collect(),
-        )
+        Self(vec![10, 1, 3, 5])
     }
 }
 
@@ -111,7 +106,7 @@ impl TryFrom<OneOrMany> for Cutoffs {
 
 impl From<Cutoffs> for Vec<usize> {
     fn from(cutoffs: Cutoffs) -> Self {
-        cutoffs.iter().collect()
+        cutoffs.0
     }
 }
 
@@ -361,38 +356,23 @@ impl Ranking {
         }
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
         let mut seen = HashSet::new();
-        let mut first = |id, grade| {
-            if grade > 0.0 && seen.insert(id) {
-                grade
-            } else {
-                0.0
-            }
-        };
-        let grades = retrieved
-            .iter()
-            .map(|id| first(id, relevant.grade(id)))
-            .collect();
+        let grades = retrieved.iter().map(|id| match relevant.grade(id) {
+            grade if grade > 0.0 && seen.insert(id) => grade,
+            _ => 0.0,
+        });
+        let grades = grades.collect();
         Some(Self { grades, ideal })
     }
 
     fn hits_at(&self, k: usize) -> usize {
-        self.grades
-            .iter()
-            .take(k)
-            .filter(|grade| **grade > 0.0)
-            .count()
+        self.hits(Some(k)).count()
     }
 
     /// Iterates over the ranks of relevant documents, from 1 to `depth`.
     fn hits(&self, depth: Option<usize>) -> impl Iterator<Item = usize> {
-        let ranks = self
-            .grades
-            .iter()
-            .zip(1..)
-            .take(depth.unwrap_or(usize::MAX));
-        ranks
-            .filter(|(grade, _)| **grade > 0.0)
-            .map(|(_, rank)| rank)
+        let ranks = self.grades.iter().zip(1..);
+        let ranks = ranks.take(depth.unwrap_or(usize::MAX));
+        ranks.filter_map(|(grade, rank)| (*grade > 0.0).then_some(rank))
     }
 
     /// Returns the fraction of the first `k` documents that are relevant, in [0, 1].
@@ -418,9 +398,8 @@ impl Ranking {
     ///
     /// Returns 0 if none of the first `depth` documents is relevant.
     pub fn reciprocal_rank(&self, depth: Option<usize>) -> f64 {
-        self.hits(depth)
-            .next()
-            .map_or(0.0, |rank| 1.0 / rank as f64)
+        let first = self.hits(depth).next();
+        first.map_or(0.0, |rank| 1.0 / rank as f64)
     }
 
     /// Returns the average precision of the first `depth` documents, in [0, 1].
@@ -428,11 +407,9 @@ impl Ranking {
     /// This is the sum of the precisions at the ranks of the relevant documents, divided by the number of all relevant
     /// documents. Grades are ignored.
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
-        let precisions = self
-            .hits(depth)
-            .zip(1_usize..)
-            .map(|(rank, hits)| hits as f64 / rank as f64);
-        precisions.fold(0.0, |sum, precision| sum + precision) / self.ideal.len() as f64
+        let hits = self.hits(depth).zip(1_usize..);
+        hits.fold(0.0, |sum, (rank, hits)| sum + hits as f64 / rank as f64)
+            / self.ideal.len() as f64
     }
 
     /// Returns the normalized discounted cumulative gain of the first `k` documents, in [0, 1].
@@ -477,9 +454,5 @@ pub fn average_precision(relevant: impl IntoIterator<Item = bool>) -> f64 {
             sum += f64::from(hits) / f64::from(rank);
         }
     }
-    if hits == 0 {
-        0.0
-    } else {
-        sum / f64::from(hits)
-    }
+    sum / f64::from(hits.max(1))
 }

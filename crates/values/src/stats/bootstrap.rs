@@ -88,27 +88,9 @@ impl Bootstrap {
         rows: usize,
         mut statistic: impl FnMut(&[usize]) -> Option<f64>,
     ) -> Uncertainty {
-        let mut sample = Vec::with_capacity(rows);
-        self.statistic_of_draws(rows, |draws| {
-            sample.clear();
-            sample.extend(draws);
-            statistic(&sample)
-        })
-    }
-
-    /// Returns the standard error and the 95% interval of a statistic that reads rows one by one.
-    ///
-    /// This method works like [`statistic`](Self::statistic), but draws the rows of a resample one by one instead of
-    /// collecting them in a list. The statistic must read every row.
-    #[doc(hidden)]
-    pub fn statistic_of_draws(
-        &self,
-        rows: usize,
-        mut statistic: impl FnMut(Draws<'_>) -> Option<f64>,
-    ) -> Uncertainty {
         let mut values = match rows {
             0 => Vec::new(),
-            rows => self.values(rows, |draws| statistic(draws).filter(|it| it.is_finite())),
+            rows => self.values(rows, |sample| statistic(sample).filter(|it| it.is_finite())),
         };
         let undefined = self.resamples as usize - values.len();
         if values.is_empty() || undefined * MOST_UNDEFINED > values.len() + undefined {
@@ -124,16 +106,16 @@ impl Bootstrap {
     }
 
     /// Returns the values of a statistic on the samples.
-    fn values(&self, rows: usize, mut statistic: impl FnMut(Draws<'_>) -> Option<f64>) -> Vec<f64> {
+    fn values(&self, rows: usize, mut statistic: impl FnMut(&[usize]) -> Option<f64>) -> Vec<f64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let sample = |_| {
-            statistic(Draws {
-                random: &mut random,
-                rows,
-                left: rows,
-            })
-        };
-        (0..self.resamples).filter_map(sample).collect()
+        // The high half of the product is uniform below `rows`, except for a bias of `rows` in 2^64.
+        let mut draw = || ((u128::from(random.next_u64()) * rows as u128) >> 64) as usize;
+        let mut sample = vec![0; rows];
+        let values = (0..self.resamples).filter_map(|_| {
+            sample.fill_with(&mut draw);
+            statistic(&sample)
+        });
+        values.collect()
     }
 
     /// Returns the standard error and the 95% interval of a mean.
@@ -157,10 +139,9 @@ impl Bootstrap {
         let (Some(mean), true) = (mean_of(units), found > 1 && self.resamples > 0) else {
             return Uncertainty::NotEnoughRows { found, needed: 2 };
         };
-        let means = self.values(units.len(), |draws| {
-            let (sum, rows) = draws.fold((0.0, 0), |(sum, rows), at| {
-                (sum + units[at].0, rows + units[at].1)
-            });
+        let means = self.values(units.len(), |sample| {
+            let drawn = sample.iter().map(|at| units[*at]);
+            let (sum, rows) = drawn.fold((0.0, 0), |all, unit| (all.0 + unit.0, all.1 + unit.1));
             Some(sum / rows as f64)
         });
         let stderr = deviation(&means);
@@ -171,30 +152,6 @@ impl Bootstrap {
         }
     }
 }
-
-/// An iterator over the rows of one resample, drawn with replacement.
-#[doc(hidden)]
-pub struct Draws<'r> {
-    random: &'r mut Xoshiro256PlusPlus,
-    rows: usize,
-    left: usize,
-}
-
-impl Iterator for Draws<'_> {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        self.left = self.left.checked_sub(1)?;
-        // The high half of the product is uniform below `rows`, except for a bias of `rows` in 2^64.
-        Some(((u128::from(self.random.next_u64()) * self.rows as u128) >> 64) as usize)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl ExactSizeIterator for Draws<'_> {}
 
 fn mean_of(units: &[(f64, u64)]) -> Option<f64> {
     let rows: u64 = units.iter().map(|(_, rows)| rows).sum();

@@ -101,10 +101,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
                 Uncertainty::student(mean, stderr, degrees(&groups))
             }
             (Some(_), None) => Uncertainty::TooLarge,
-            _ => Uncertainty::NotEnoughRows {
-                found: self.groups.len() as u64,
-                needed: 2,
-            },
+            _ => Uncertainty::not_enough_rows(self.groups.len() as u64, 2),
         }
     }
 

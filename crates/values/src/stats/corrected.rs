@@ -43,6 +43,21 @@ pub struct CorrectedRate {
     pub unclamped: Option<f64>,
 }
 
+impl CorrectedRate {
+    fn new(rate: f64, interval: Interval) -> Self {
+        Self {
+            rate,
+            interval,
+            unclamped: None,
+        }
+    }
+
+    /// Returns the rate of a proportion with Wilson's interval.
+    fn of(proportion: Proportion) -> Option<Self> {
+        Some(Self::new(proportion.rate()?, proportion.wilson()?))
+    }
+}
+
 const NO_ROWS: &str = "not enough rows: no row has a verdict";
 
 /// Corrects an observed pass rate for the error rates of a judge.
@@ -157,30 +172,18 @@ impl Stratum {
         }
     }
 
-    /// Returns the rate by label, its interval and its weight among `all` rows; `None` without rows.
-    fn part(&self, all: u64, verdict: &'static str) -> Result<Option<Part>, NotDefined> {
-        if self.rows == 0 {
-            return Ok(None);
-        }
-        let (Some(rate), Some(wilson)) = (self.labelled.rate(), self.labelled.wilson()) else {
-            let rows = self.rows;
-            return Err(format!(
+    /// Returns the weight among `all` rows, and the rate by label with its interval; `None` without rows.
+    fn part(&self, all: u64, verdict: &str) -> Result<Option<(f64, CorrectedRate)>, NotDefined> {
+        let rows = self.rows;
+        match CorrectedRate::of(self.labelled) {
+            _ if rows == 0 => Ok(None),
+            Some(rate) => Ok(Some((rows as f64 / all as f64, rate))),
+            None => Err(format!(
                 "no labelled row was judged {verdict}, but {rows} rows were; label some of them"
             )
-            .into());
-        };
-        Ok(Some(Part {
-            weight: self.rows as f64 / all as f64,
-            rate,
-            wilson,
-        }))
+            .into()),
+        }
     }
-}
-
-struct Part {
-    weight: f64,
-    rate: f64,
-    wilson: Interval,
 }
 
 /// Estimates the fraction of rows that would be labelled as passing.
@@ -222,40 +225,30 @@ pub fn post_stratified(passed: Stratum, failed: Stratum) -> Result<CorrectedRate
         successes: passed.labelled.successes + failed.labelled.successes,
         trials: passed.labelled.trials + failed.labelled.trials,
     };
-    if let (Some(rate), Some(interval)) = (labelled.rate(), labelled.wilson())
-        && labelled.trials == all
-    {
-        return Ok(CorrectedRate {
-            rate,
-            interval,
-            unclamped: None,
-        });
+    if let Some(rate) = CorrectedRate::of(labelled).filter(|_| labelled.trials == all) {
+        return Ok(rate);
     }
     match (passed.part(all, "pass")?, failed.part(all, "fail")?) {
         (None, None) => Err(NO_ROWS.into()),
-        (Some(part), None) | (None, Some(part)) => Ok(CorrectedRate {
-            rate: part.rate,
-            interval: part.wilson,
-            unclamped: None,
-        }),
-        (Some(passed), Some(failed)) => Ok(combined(&passed, &failed, all as f64)),
+        (Some((_, rate)), None) | (None, Some((_, rate))) => Ok(rate),
+        (Some(passed), Some(failed)) => Ok(combined(passed, failed, all as f64)),
     }
 }
 
-fn combined(passed: &Part, failed: &Part, rows: f64) -> CorrectedRate {
-    let rate = (passed.weight * passed.rate + failed.weight * failed.rate).min(1.0);
-    let sampling = Z * (passed.weight * failed.weight / rows).sqrt() * (passed.rate - failed.rate);
-    let distance = |end: fn(&Part) -> f64| {
-        let passed = passed.weight * end(passed);
-        passed.hypot(failed.weight * end(failed)).hypot(sampling)
+fn combined(
+    (passed_weight, passed): (f64, CorrectedRate),
+    (failed_weight, failed): (f64, CorrectedRate),
+    rows: f64,
+) -> CorrectedRate {
+    let rate = (passed_weight * passed.rate + failed_weight * failed.rate).min(1.0);
+    let sampling = Z * (passed_weight * failed_weight / rows).sqrt() * (passed.rate - failed.rate);
+    let distance = |end: fn(&CorrectedRate) -> f64| {
+        let passed = passed_weight * end(&passed);
+        passed.hypot(failed_weight * end(&failed)).hypot(sampling)
     };
     let interval = Interval::new(
-        rate - distance(|part| part.rate - part.wilson.low),
-        rate + distance(|part| part.wilson.high - part.rate),
+        rate - distance(|part| part.rate - part.interval.low),
+        rate + distance(|part| part.interval.high - part.rate),
     );
-    CorrectedRate {
-        rate,
-        interval: interval.within(0.0, 1.0),
-        unclamped: None,
-    }
+    CorrectedRate::new(rate, interval.within(0.0, 1.0))
 }

@@ -54,13 +54,11 @@ impl Interval {
 /// `[0.2, 0.4]`, with the precision of the formatter.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match f.precision() {
-            Some(places) => {
-                let [low, high] = [self.low, self.high].map(|end| decimals(end, places));
-                write!(f, "[{low}, {high}]")
-            }
-            None => write!(f, "[{}, {}]", self.low + 0.0, self.high + 0.0),
-        }
+        let [low, high] = [self.low, self.high].map(|end| match f.precision() {
+            Some(places) => decimals(end, places),
+            None => (end + 0.0).to_string(),
+        });
+        write!(f, "[{low}, {high}]")
     }
 }
 
@@ -156,10 +154,7 @@ impl Proportion {
     /// ```
     pub fn uncertainty(&self) -> Uncertainty {
         let (Some(p), Some(ci95)) = (self.rate(), self.wilson()) else {
-            return Uncertainty::NotEnoughRows {
-                found: 0,
-                needed: 1,
-            };
+            return Uncertainty::default();
         };
         if self.successes == 0 || self.successes == self.trials {
             return Uncertainty::WithoutStderr { ci95 };

@@ -3,9 +3,9 @@
 //!
 //! The file is long because all measures are computed from `LabelPairs`, and the docs of each give its source.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::interval::{Interval, Z};
 
@@ -195,7 +195,7 @@ impl LabelPairs {
         if classes.len() < 2 {
             return Err("all labels are equal".into());
         }
-        let order = sorted(classes.keys().copied());
+        let order = sorted(&classes);
         let places: BTreeMap<&str, usize> = order.iter().copied().zip(0..).collect();
         let observed = self.counts.iter().map(|((gold, predicted), count)| {
             *count as f64 * weights.disagreement(places[&**gold], places[&**predicted])
@@ -233,7 +233,6 @@ impl LabelPairs {
         if classes.len() < 2 {
             return Err("all labels are equal".into());
         }
-        let places = places(&classes, level)?;
         // A pair of labels is counted in both orders.
         let (observed, expected) = if level == AlphaLevel::Nominal {
             let same = |class: &Class| u128::from(class.gold + class.predicted).pow(2);
@@ -241,6 +240,7 @@ impl LabelPairs {
             let different = 2.0 * (self.known_rows()? - self.right()) as f64;
             (different, values * values - same as f64)
         } else {
+            let places = places(&classes, level)?;
             let squared = |a: f64, b: f64| (a - b) * (a - b);
             let pairs = self.counts.iter().map(|((gold, predicted), count)| {
                 2.0 * *count as f64 * squared(places[&**gold], places[&**predicted])
@@ -288,7 +288,6 @@ fn places<'a>(
     level: AlphaLevel,
 ) -> Result<BTreeMap<&'a str, f64>, NotDefined> {
     let number = |label: &'a str| match label.parse::<f64>() {
-        _ if level == AlphaLevel::Nominal => Ok((label, 0.0)),
         Ok(number) if number.is_finite() => Ok((label, number)),
         _ => Err(NotDefined::from(format!(
             "the label {label:?} is not a number"
@@ -301,7 +300,7 @@ fn places<'a>(
     }
     // The distance of two ranks is the number of values between their middles.
     let mut below = 0.0;
-    let ranks = sorted(classes.keys().copied()).into_iter().map(|label| {
+    let ranks = sorted(classes).into_iter().map(|label| {
         let here = (classes[label].gold + classes[label].predicted) as f64;
         below += here;
         (label, below - here / 2.0)
@@ -310,20 +309,16 @@ fn places<'a>(
 }
 
 /// The labels as numbers in ascending order if all are numbers, as strings otherwise.
-fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let labels: BTreeSet<&str> = labels.collect();
-    let number = |label: &&'a str| {
-        let number = label.parse::<f64>().ok().filter(|it| it.is_finite());
-        Some((number?, *label))
-    };
-    let numbers: Option<Vec<(f64, &str)>> = labels.iter().map(number).collect();
-    match numbers {
-        Some(mut numbers) => {
-            numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
-            numbers.into_iter().map(|(_, label)| label).collect()
-        }
-        None => labels.into_iter().collect(),
+fn sorted<'a>(classes: &BTreeMap<&'a str, Class>) -> Vec<&'a str> {
+    let mut labels: Vec<&str> = classes.keys().copied().collect();
+    let number = |label: &&str| label.parse::<f64>().ok().filter(|it| it.is_finite());
+    let numbers: Option<Vec<f64>> = labels.iter().map(number).collect();
+    if let Some(numbers) = numbers {
+        let mut numbered: Vec<_> = numbers.into_iter().zip(labels).collect();
+        numbered.sort_by(|a, b| a.0.total_cmp(&b.0));
+        labels = numbered.into_iter().map(|(_, label)| label).collect();
     }
+    labels
 }
 
 crate::message_errors! {
@@ -456,10 +451,11 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
 /// assert_eq!(matrix.count(1, 0), 1);
 /// assert_eq!((matrix.agreeing(), matrix.total()), (3, 4));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct ConfusionMatrix {
-    classes: usize,
-    counts: Vec<u64>,
+    /// The counts of each label, by predicted class.
+    counts: Vec<Vec<u64>>,
 }
 
 impl ConfusionMatrix {
@@ -470,18 +466,16 @@ impl ConfusionMatrix {
     /// # Panics
     /// Panics if an index is not less than `classes`.
     pub fn of(classes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let mut counts = vec![0; classes * classes];
+        let mut counts = vec![vec![0; classes]; classes];
         for (label, given) in pairs {
-            let is_known = label < classes && given < classes;
-            assert!(is_known, "there are {classes} classes");
-            counts[label * classes + given] += 1;
+            counts[label][given] += 1;
         }
-        Self { classes, counts }
+        Self { counts }
     }
 
     /// Returns the number of classes.
     pub fn classes(&self) -> usize {
-        self.classes
+        self.counts.len()
     }
 
     /// Returns the number of rows with the given label and predicted class.
@@ -491,40 +485,27 @@ impl ConfusionMatrix {
     /// # Panics
     /// Panics if an index is not less than [`classes`](Self::classes).
     pub fn count(&self, label: usize, given: usize) -> u64 {
-        let classes = self.classes;
-        let is_known = label < classes && given < classes;
-        assert!(is_known, "there are {classes} classes");
-        self.counts[label * classes + given]
+        self.counts[label][given]
     }
 
     /// Returns the number of rows.
     pub fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.iter().flatten().sum()
     }
 
     /// Returns the number of rows whose predicted class equals their label.
     pub fn agreeing(&self) -> u64 {
-        let classes = 0..self.classes;
-        classes.map(|class| self.count(class, class)).sum()
+        (0..self.classes()).map(|it| self.counts[it][it]).sum()
     }
 
     /// Returns the number of rows whose label is the given class.
     pub fn labelled(&self, class: usize) -> u64 {
-        let all = 0..self.classes;
-        all.map(|given| self.count(class, given)).sum()
+        self.counts[class].iter().sum()
     }
 
     /// Returns the number of rows whose predicted class is the given class.
     pub fn given(&self, class: usize) -> u64 {
-        let all = 0..self.classes;
-        all.map(|label| self.count(label, class)).sum()
-    }
-}
-
-impl Serialize for ConfusionMatrix {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // `chunks` panics on 0.
-        serializer.collect_seq(self.counts.chunks(self.classes.max(1)))
+        self.counts.iter().map(|label| label[class]).sum()
     }
 }
 

@@ -142,11 +142,17 @@ pub fn harmonic_mean(a: f64, b: f64) -> f64 {
 pub fn score_difference(a: f64, b: f64) -> f64 {
     /// `2⁻⁵⁰`.
     const BOUND: f64 = 4.0 * f64::EPSILON;
-    let difference = a - b;
-    if difference.abs() <= BOUND * a.abs().max(b.abs()) {
-        0.0
-    } else {
-        difference
+    match a - b {
+        difference if difference.abs() <= BOUND * a.abs().max(b.abs()) => 0.0,
+        difference => difference,
+    }
+}
+
+/// Returns a share of counts, which stay far below 2^53. All of nothing is 1.
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 1.0,
+        _ => part as f64 / whole as f64,
     }
 }
 

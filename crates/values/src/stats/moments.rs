@@ -50,10 +50,7 @@ pub enum Uncertainty {
 impl Default for Uncertainty {
     /// Returns the uncertainty of zero rows.
     fn default() -> Self {
-        Self::NotEnoughRows {
-            found: 0,
-            needed: 1,
-        }
+        Self::not_enough_rows(0, 1)
     }
 }
 
@@ -101,6 +98,10 @@ impl Uncertainty {
             *ci95 = ci95.within(least, most);
         }
         self
+    }
+
+    pub(super) const fn not_enough_rows(found: u64, needed: u64) -> Self {
+        Self::NotEnoughRows { found, needed }
     }
 
     /// Returns the interval `mean ± t · stderr` with Student's t.
@@ -288,10 +289,7 @@ impl Moments {
                 let stderr = (variance / self.count as f64).sqrt();
                 Uncertainty::student(mean, stderr, (self.count - 1) as f64)
             }
-            _ if self.count < 2 => Uncertainty::NotEnoughRows {
-                found: self.count,
-                needed: 2,
-            },
+            _ if self.count < 2 => Uncertainty::not_enough_rows(self.count, 2),
             _ => Uncertainty::TooLarge,
         }
     }
@@ -326,9 +324,8 @@ impl Moments {
     /// ```
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
         let width = most - least;
-        let commonest = self
-            .commonest()
-            .filter(|_| width > 0.0 && width.is_finite());
+        let is_bounded = width > 0.0 && width.is_finite();
+        let commonest = self.commonest().filter(|_| is_bounded);
         let known = (self.mean(), self.variance(), commonest);
         let (Some(mean), Some(variance), Some(commonest)) = known else {
             return self.uncertainty().within(least, most);

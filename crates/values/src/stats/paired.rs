@@ -45,24 +45,32 @@ pub struct PermutationTest {
 
 impl PermutationTest {
     /// The observed assignment is one more, unless it is among those that are compared.
-    fn of(extreme: u64, assignments: u32, is_exact: bool) -> Self {
-        let own = if is_exact { 0.0 } else { 1.0 };
-        let p_value = (extreme as f64 + own) / (f64::from(assignments) + own);
+    /// Counts the extreme ones of all assignments of signs to these rows, if there are at most `most`, or of `draws`
+    /// random ones. `count` takes the number of assignments and the source of their signs.
+    fn run(
+        (rows, most): (usize, u32),
+        (draws, seed): (u32, u64),
+        count: impl FnOnce(u32, &mut dyn FnMut() -> u64) -> u64,
+    ) -> Self {
+        let all = 1_u32.checked_shl(u32::try_from(rows).unwrap_or(u32::MAX));
+        let (extreme, assignments, own) = if let Some(all) = all.filter(|all| *all <= most) {
+            let mut signs = 0..u64::from(all);
+            let next = &mut || signs.next().unwrap_or_default();
+            (count(all, next), all, 0.0)
+        } else {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            (count(draws, &mut || random.next_u64()), draws, 1.0)
+        };
         Self {
-            p_value,
+            p_value: (extreme as f64 + own) / (f64::from(assignments) + own),
             assignments: u64::from(assignments),
-            is_exact,
+            is_exact: own == 0.0,
         }
     }
 }
 
-/// Up to this number of assignments all of them are evaluated.
+/// The largest number of assignments that are all evaluated.
 const MAX_EXACT: u32 = 1 << 17;
-
-/// Returns the number of ways to give each row a sign.
-fn assignments(rows: usize) -> Option<u32> {
-    1_u32.checked_shl(u32::try_from(rows).ok()?)
-}
 
 /// Runs a paired permutation test on score differences (Fisher 1935).
 ///
@@ -92,14 +100,9 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
     let total: f64 = sizes.iter().sum();
     let reached = observed - total * f64::EPSILON * sizes.len() as f64;
     let sums = SignedSums::new(&sizes);
-    if let Some(all) = assignments(sizes.len()).filter(|all| *all <= MAX_EXACT) {
-        let mut signs = 0..u64::from(all);
-        let extreme = sums.count_from(reached, all, || signs.next().unwrap_or_default());
-        return PermutationTest::of(extreme, all, true);
-    }
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let extreme = sums.count_from(reached, draws, || random.next_u64());
-    PermutationTest::of(extreme, draws, false)
+    PermutationTest::run((sizes.len(), MAX_EXACT), (draws, seed), |draws, signs| {
+        sums.count_from(reached, draws, signs)
+    })
 }
 
 /// The least effective number of differences whose signed sums are taken as normal.
@@ -182,21 +185,17 @@ pub fn exchange_test(
     // Scores of the same rows in another order may differ by rounding.
     let reached = observed.abs() * (1.0 - 1e-9);
     let mut exchanged = vec![false; rows];
-    let mut is_extreme = |signs: &mut dyn FnMut() -> u64| {
-        for block in exchanged.chunks_mut(64) {
-            let signs = signs();
-            let bits = block.iter_mut().enumerate();
-            bits.for_each(|(bit, exchanged)| *exchanged = signs >> bit & 1 == 1);
-        }
-        difference(&exchanged).is_none_or(|it| it.abs() >= reached)
-    };
-    if let Some(all) = assignments(rows).filter(|all| *all <= draws) {
-        let extreme = (0..u64::from(all)).filter(|signs| is_extreme(&mut || *signs));
-        return PermutationTest::of(extreme.count() as u64, all, true);
-    }
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let extreme = (0..draws).filter(|_| is_extreme(&mut || random.next_u64()));
-    PermutationTest::of(extreme.count() as u64, draws, false)
+    PermutationTest::run((rows, draws), (draws, seed), |draws, signs| {
+        let extreme = (0..draws).filter(|_| {
+            for block in exchanged.chunks_mut(64) {
+                let signs = signs();
+                let bits = block.iter_mut().enumerate();
+                bits.for_each(|(bit, exchanged)| *exchanged = signs >> bit & 1 == 1);
+            }
+            difference(&exchanged).is_none_or(|it| it.abs() >= reached)
+        });
+        extreme.count() as u64
+    })
 }
 
 /// Sums of sizes with given signs, by looking up the sum of eight sizes at a time.

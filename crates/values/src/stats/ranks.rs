@@ -209,8 +209,7 @@ impl ValuePairs {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClassScores {
-    positive: Vec<f64>,
-    negative: Vec<f64>,
+    scores: Vec<(bool, f64)>,
 }
 
 impl ClassScores {
@@ -218,10 +217,7 @@ impl ClassScores {
     ///
     /// The score must be finite.
     pub fn add(&mut self, is_positive: bool, score: f64) {
-        match is_positive {
-            true => self.positive.push(score),
-            false => self.negative.push(score),
-        }
+        self.scores.push((is_positive, score));
     }
 
     /// Returns the class and the score of the row if there is exactly one row.
@@ -229,17 +225,13 @@ impl ClassScores {
     /// The first value is `true` if the row is in the class.
     #[doc(hidden)]
     pub fn only(&self) -> Option<(bool, f64)> {
-        match (&*self.positive, &*self.negative) {
-            ([score], []) => Some((true, *score)),
-            ([], [score]) => Some((false, *score)),
-            _ => None,
-        }
+        let [score] = *self.scores else { return None };
+        Some(score)
     }
 
     /// Adds all rows of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.positive.extend_from_slice(&other.positive);
-        self.negative.extend_from_slice(&other.negative);
+        self.scores.extend_from_slice(&other.scores);
     }
 
     /// Returns the area under the ROC curve, in [0, 1].
@@ -249,21 +241,25 @@ impl ClassScores {
     /// # Errors
     /// Returns [`NotDefined`] unless there is at least one positive row and one negative row.
     pub fn auroc(&self) -> Result<f64, NotDefined> {
-        match (self.positive.len(), self.negative.len()) {
+        let scores_of = |class: bool| -> Vec<f64> {
+            let scores = self.scores.iter().filter(|score| score.0 == class);
+            scores.map(|score| score.1).collect()
+        };
+        let (positive, mut negative) = (scores_of(true), scores_of(false));
+        match (positive.len(), negative.len()) {
             (0, 0) => return Err("there are no rows".into()),
             (0, _) => return Err("no row is positive".into()),
             (_, 0) => return Err("every row is positive".into()),
             _ => {}
         }
-        let mut negative = self.negative.clone();
         negative.sort_by(f64::total_cmp);
         // Twice the number of pairs in the right order, so that half a pair is an integer.
-        let won = self.positive.iter().map(|score| {
+        let won = positive.iter().map(|score| {
             let below = negative.partition_point(|other| other < score);
             let up_to = negative.partition_point(|other| other <= score);
             (below + up_to) as u128
         });
-        let all = 2 * self.positive.len() as u128 * self.negative.len() as u128;
+        let all = 2 * positive.len() as u128 * negative.len() as u128;
         Ok(won.sum::<u128>() as f64 / all as f64)
     }
 }

@@ -5,6 +5,7 @@
 use super::edits::{EditDistance, length, share_left};
 use super::unicode::NormalForm;
 use crate::bipartite::Groups;
+use crate::stats::share;
 
 /// The number of expected entities that were found in a prediction.
 ///
@@ -48,7 +49,7 @@ impl EntityCounts {
         expected: &[E],
         similarity: f64,
     ) -> Self {
-        Self::of_named(predicted, expected, similarity, false)
+        Self::compared(predicted, expected, similarity, false).0
     }
 
     /// Counts the predicted entities that match expected entities, without duplicates.
@@ -60,76 +61,56 @@ impl EntityCounts {
         expected: &[E],
         similarity: f64,
     ) -> Self {
-        Self::of_named(predicted, expected, similarity, true)
+        Self::compared(predicted, expected, similarity, true).0
     }
 
-    fn of_named<P: AsRef<str>, E: AsRef<str>>(
+    /// Returns the counts, and the expected and predicted entities that remain unmatched in their normalized form.
+    ///
+    /// Duplicates are removed if `is_distinct`, as by [`of_distinct`](Self::of_distinct).
+    #[doc(hidden)]
+    pub fn compared<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],
         similarity: f64,
         is_distinct: bool,
-    ) -> Self {
+    ) -> (Self, [Vec<String>; 2]) {
         let predicted = all_named(predicted, is_distinct);
         let expected = all_named(expected, is_distinct);
-        let matched = matched(&predicted, &expected, similarity);
+        let ones = |names: &[Name]| vec![1; names.len()];
+        let matched = Groups::matched(ones(&predicted), ones(&expected), |one, other| {
+            are_alike(&expected[other], &predicted[one], similarity)
+        });
         let missing: usize = matched.expected.iter().sum();
-        Self {
+        let counts = Self {
             found: (expected.len() - missing) as u64,
             expected: expected.len() as u64,
             predicted: predicted.len() as u64,
-        }
-    }
-
-    /// Returns the expected and predicted entities that remain unmatched.
-    ///
-    /// These are the entities that [`of`](Self::of) or [`of_distinct`](Self::of_distinct) does not pair. They are
-    /// returned in their normalized form.
-    #[doc(hidden)]
-    pub fn unmatched<P: AsRef<str>, E: AsRef<str>>(
-        predicted: &[P],
-        expected: &[E],
-        similarity: f64,
-        is_distinct: bool,
-    ) -> [Vec<String>; 2] {
-        let expected = all_named(expected, is_distinct);
-        let predicted = all_named(predicted, is_distinct);
-        let matched = matched(&predicted, &expected, similarity);
+        };
         let free = |names: Vec<Name>, free: Vec<usize>| {
             let free = names.into_iter().zip(free).filter(|(_, free)| *free > 0);
-            free.map(|(name, _)| name.text).collect()
+            free.map(|((name, _), _)| name).collect()
         };
         let missing = free(expected, matched.expected);
-        [missing, free(predicted, matched.called)]
+        (counts, [missing, free(predicted, matched.called)])
     }
 
     /// Returns the harmonic mean of precision and recall, in [0, 1].
     ///
     /// The result is 1 if both sides are empty, and 0 if only one side is empty.
     pub fn f1(self) -> f64 {
-        match self.expected + self.predicted {
-            0 => 1.0,
-            both => 2.0 * self.found as f64 / both as f64,
-        }
+        share(2 * self.found, self.expected + self.predicted)
     }
 }
 
-/// An entity in the form in which it is compared.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Name {
-    text: String,
-    /// The number of characters.
-    length: usize,
-}
+/// An entity in the form in which it is compared, and its number of characters.
+type Name = (String, usize);
 
 /// Returns an entity in the form in which it is compared; `None` for an empty one.
 fn named(entity: &str) -> Option<Name> {
-    let entity = entity.trim();
-    let lower = NormalForm::Nfc.apply(entity).to_lowercase();
+    let lower = NormalForm::Nfc.apply(entity.trim()).to_lowercase();
     let text = NormalForm::Nfc.apply(&lower).into_owned();
-    (!text.is_empty()).then(|| Name {
-        length: length(&text),
-        text,
-    })
+    let length = length(&text);
+    (length > 0).then_some((text, length))
 }
 
 /// Returns all entities that are not empty, each once if `is_distinct`.
@@ -143,21 +124,11 @@ fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
     all
 }
 
-/// Returns a maximum matching, which tells the names of both sides without a partner.
-fn matched(predicted: &[Name], expected: &[Name], similarity: f64) -> Groups {
-    let ones = |names: &[Name]| vec![1; names.len()];
-    let mut groups = Groups::new(ones(predicted), ones(expected), |one, other| {
-        are_alike(&expected[other], &predicted[one], similarity)
-    });
-    groups.match_all();
-    groups
-}
-
-fn are_alike(a: &Name, b: &Name, similarity: f64) -> bool {
-    let whole = a.length + b.length;
+fn are_alike((a, a_length): &Name, (b, b_length): &Name, similarity: f64) -> bool {
+    let whole = a_length + b_length;
     // The difference in length is a lower bound of the distance.
-    share_left(a.length.abs_diff(b.length), whole) >= similarity
-        && share_left(EditDistance::Indel.of_strings(&a.text, &b.text), whole) >= similarity
+    share_left(a_length.abs_diff(*b_length), whole) >= similarity
+        && share_left(EditDistance::Indel.of_strings(a, b), whole) >= similarity
 }
 
 #[cfg(test)]

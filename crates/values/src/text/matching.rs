@@ -6,10 +6,14 @@
 //! The file is long because each function is documented with its rules and an example.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use serde::{Deserialize, Serialize};
 
 use super::numbers::{Number, NumericOptions};
+use super::regex;
 use super::unicode::{is_punctuation, is_space};
 use super::words::Searchable;
 
@@ -84,9 +88,8 @@ impl MatchOptions {
         let options = NumericOptions::default();
         // A brace at the end of a string may belong to a fraction.
         let only_number = |text| {
-            options
-                .only_number(text)
-                .or_else(|| options.only_number(trim_punctuation(text)))
+            let number = options.only_number(text);
+            number.or_else(|| options.only_number(trim_punctuation(text)))
         };
         if let Some(number) = self.numeric.then(|| only_number(reference)).flatten() {
             return match self.location {
@@ -184,12 +187,8 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
     if choices.is_empty() || (is_letter && !is_text) {
         return labels;
     }
-    let texts = [
-        Some(answer),
-        Some(line),
-        number(inner).is_none().then_some(inner),
-    ];
-    let mut texts = texts.into_iter().flatten();
+    let inner_text = number(inner).is_none().then_some(inner);
+    let mut texts = [answer, line].into_iter().chain(inner_text);
     if let Some(at) = texts.find_map(|text| same_choice(text, choices)) {
         return vec![label(at)];
     }
@@ -199,9 +198,8 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
         return Vec::new();
     }
     // `1) 30`: the number of a line, and the text of a choice.
-    let text = line
-        .split_once([')', '.', ':'])
-        .map_or("", |(_, text)| text);
+    let text = line.split_once([')', '.', ':']);
+    let text = text.map_or("", |(_, text)| text);
     let is_number = |label: &String| label.parse::<u32>().is_ok();
     if has_numbers
         && matches!(&labels[..], [only] if is_number(only))
@@ -209,14 +207,12 @@ pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
     {
         return vec![label(at)];
     }
-    let resolved = labels
-        .into_iter()
-        .map(|found| match found.parse::<usize>() {
-            Ok(_) if has_numbers => same_choice(&found, choices).map(label),
-            Ok(position) if choices.len() <= 26 => Some(label(position - 1)),
-            _ => Some(found),
-        });
-    let resolved: Option<BTreeSet<String>> = resolved.collect();
+    let resolve = |found: String| match found.parse::<usize>() {
+        Ok(_) if has_numbers => same_choice(&found, choices).map(label),
+        Ok(position) if choices.len() <= 26 => Some(label(position - 1)),
+        _ => Some(found),
+    };
+    let resolved: Option<BTreeSet<String>> = labels.into_iter().map(resolve).collect();
     resolved.unwrap_or_default().into_iter().collect()
 }
 
@@ -293,25 +289,15 @@ pub fn choice_labels(output: &str, count: usize) -> Vec<String> {
     labels.into_iter().collect()
 }
 
+/// The marker of an answer, with the Markdown around it.
+static MARKER: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i-u:answer)[ \t*_]*[:：][*_]*"));
+
 /// Returns the string after the last `ANSWER:`.
 fn after_last_marker(output: &str) -> Option<&str> {
-    const MARKER: &str = "answer";
-    // ASCII lower case keeps all positions.
-    let lower = output.to_ascii_lowercase();
-    let mut end = lower.len();
-    while let Some(at) = lower[..end].rfind(MARKER) {
-        let rest = output[at + MARKER.len()..].trim_start_matches([' ', '\t', '*', '_']);
-        if let Some(answer) = rest.strip_prefix([':', '：']) {
-            return Some(answer.trim_start_matches(['*', '_']));
-        }
-        end = at;
-    }
-    None
+    let marker = MARKER.find_iter(output).last()?;
+    Some(&output[marker.end()..])
 }
 
-const OPENING: [char; 13] = [
-    '(', '[', '{', '<', '*', '_', '$', '"', '\'', '`', '“', '‘', '「',
-];
 const CLOSING: [char; 13] = [
     ')', ']', '}', '>', '*', '_', '$', '"', '\'', '`', '”', '’', '」',
 ];
@@ -349,26 +335,19 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     }
 }
 
-/// LaTeX commands that only change how their argument is set.
-const STYLES: [&str; 6] = ["boxed", "text", "math", "fbox", "mbox", "left"];
+/// An opening bracket or quote, Markdown, or a LaTeX command that only changes how its argument is set.
+static OPENING: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r#"^\s*(?:\\(?:[(\[]|(?:boxed|text|math|fbox|mbox|left)[A-Za-z]*)|[(\[{<*_$"'`“‘「])"#)
+});
 
 /// Skips opening brackets, quotes and Markdown, and LaTeX commands such as `\boxed{`. Returns the
 /// rest, and how many were skipped.
 fn opened(text: &str) -> (&str, usize) {
-    let (mut rest, mut depth) = (text.trim_start(), 0);
-    loop {
-        let command = rest.strip_prefix('\\').map(|name| {
-            let argument = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-            let is_style = STYLES.iter().any(|style| name.starts_with(style));
-            name.strip_prefix(['(', '['])
-                .or_else(|| is_style.then_some(argument))
-        });
-        let inner = command.unwrap_or_else(|| rest.strip_prefix(OPENING));
-        match inner {
-            Some(inner) => (rest, depth) = (inner.trim_start(), depth + 1),
-            None => return (rest, depth),
-        }
+    let (mut rest, mut depth) = (text, 0);
+    while let Some(opening) = OPENING.find(rest) {
+        (rest, depth) = (&rest[opening.end()..], depth + 1);
     }
+    (rest.trim_start(), depth)
 }
 
 fn next_word_is_text(text: &str, count: usize) -> bool {

@@ -49,7 +49,7 @@ pub use words::split;
 pub use words::{Searchable, count_tokens, count_words};
 
 /// Compiles a pattern of this module.
-fn regex(pattern: &str) -> regex::Regex {
+pub(crate) fn regex(pattern: &str) -> regex::Regex {
     regex::Regex::new(pattern).expect("a valid pattern")
 }
 

@@ -25,23 +25,14 @@ pub(super) fn is_space(c: char) -> bool {
     matches!(c, '\u{1c}'..='\u{1f}') || c.is_whitespace()
 }
 
-/// How the DPR tokenizer treats a character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DprClass {
-    /// A letter, number or mark. It is part of a run that is one token.
-    Run,
-    /// A token of its own.
-    Single,
-    /// A separator, control or unassigned character. It isn't part of any token.
-    Skip,
+/// Returns `true` for a letter, number or mark. A run of them is one token of the DPR tokenizer.
+pub(super) fn in_dpr_run(c: char) -> bool {
+    matches!(group(c), b'L' | b'N' | b'M')
 }
 
-pub(super) fn dpr_class(c: char) -> DprClass {
-    match group(c) {
-        b'L' | b'N' | b'M' => DprClass::Run,
-        b'Z' | b'C' => DprClass::Skip,
-        _ => DprClass::Single,
-    }
+/// Returns `true` for a separator, control or unassigned character, which is not part of any token of the DPR tokenizer.
+pub(super) fn is_skipped(c: char) -> bool {
+    matches!(group(c), b'Z' | b'C')
 }
 
 /// Returns `true` for a combining mark (general category M).
@@ -195,7 +186,7 @@ mod tests {
     use std::borrow::Cow;
 
     use super::NormalForm::{AsIs, Nfc, Nfkc};
-    use super::{DprClass, digit_value, dpr_class, fold_case, is_symbol, is_word};
+    use super::{digit_value, fold_case, in_dpr_run, is_skipped, is_symbol, is_word};
 
     #[test]
     fn characters_outside_of_the_basic_plane_have_their_own_class() {
@@ -225,9 +216,15 @@ mod tests {
 
     #[test]
     fn a_punctuation_mark_is_a_single_token_and_a_space_none() {
-        let classes = ['a', 'é', '!', '。', ' '].map(dpr_class);
-        let (run, single) = (DprClass::Run, DprClass::Single);
-        assert_eq!(classes, [run, run, single, single, DprClass::Skip]);
+        let characters = ['a', 'é', '!', '。', ' '];
+        assert_eq!(
+            characters.map(in_dpr_run),
+            [true, true, false, false, false]
+        );
+        assert_eq!(
+            characters.map(is_skipped),
+            [false, false, false, false, true]
+        );
     }
 
     #[test]

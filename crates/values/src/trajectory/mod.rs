@@ -170,11 +170,8 @@ impl Trajectory {
     /// ```
     pub fn tokens(&self) -> Option<u64> {
         let usages = self.messages.iter().filter_map(|message| message.usage);
-        let of_messages = usages.reduce(|mut sum, usage| {
-            sum += usage;
-            sum
-        });
-        self.total.or(of_messages).map(TokenUsage::tokens)
+        let of_messages = usages.map(TokenUsage::tokens).reduce(u64::saturating_add);
+        self.total.map(TokenUsage::tokens).or(of_messages)
     }
 }
 

@@ -1,11 +1,15 @@
 //! Normalization of the folding profiles: compatibility forms, case, quotes, dashes, digits.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::ARTICLES;
 use crate::text::numbers::grouped;
+use crate::text::regex;
 use crate::text::unicode::{
     NormalForm, digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space,
     is_superscript, is_symbol, is_vulgar_fraction,
@@ -100,27 +104,22 @@ fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A run of digits and commas, after a mark that it may belong to.
+static RUN: LazyLock<Regex> = LazyLock::new(|| regex("([.,]?)([0-9]+(?:,[0-9]+)*)"));
+
 /// Removes punctuation unless it is part of a number: between two digits (except a comma that groups thousands), or a
 /// sign or a decimal point before a number. Keeps symbols.
 fn keep_numbers(text: &str) -> String {
+    let text = RUN.replace_all(text, |run: &Captures<'_>| match run[1].is_empty() {
+        true if grouped(&run[2]) => run[2].replace(',', ""),
+        _ => run[0].to_owned(),
+    });
     let text: Vec<char> = text.chars().collect();
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&c) = text.get(at) {
-        let before = at.checked_sub(1).map_or(' ', |before| text[before]);
-        if c.is_ascii_digit() && !before.is_ascii_digit() && !matches!(before, '.' | ',') {
-            let run = digits_and_commas(&text[at..]);
-            let grouped = groups_thousands(run);
-            out.extend(run.iter().filter(|&&c| !(grouped && c == ',')));
-            at += run.len();
-            continue;
-        }
-        if !is_punctuation(c) || stands_for_itself(c) || belongs_to_number(&text, at) {
-            out.push(c);
-        }
-        at += 1;
-    }
-    out
+    let is_kept = |(at, c): &(usize, &char)| {
+        !is_punctuation(**c) || stands_for_itself(**c) || belongs_to_number(&text, *at)
+    };
+    let kept = text.iter().enumerate().filter(is_kept);
+    kept.map(|(_, c)| c).collect()
 }
 
 /// Returns `true` if the character is a symbol, or a mark with its own meaning: C#, 5%, AT&T, user@host.
@@ -149,21 +148,6 @@ fn belongs_to_number(text: &[char], at: usize) -> bool {
 
 fn is_currency(c: char) -> bool {
     c == '$' || !c.is_ascii() && is_symbol(c)
-}
-
-/// Returns the longest prefix made of digits and of commas between digits.
-fn digits_and_commas(text: &[char]) -> &[char] {
-    let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
-    let mut end = 0;
-    while digit(end) || (text.get(end) == Some(&',') && digit(end + 1)) {
-        end += 1;
-    }
-    &text[..end]
-}
-
-/// Returns `true` if the commas of such a run group thousands, by the rule for reading numbers.
-fn groups_thousands(run: &[char]) -> bool {
-    run.contains(&',') && grouped(&run.iter().collect::<String>())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::folded::{self, Marks};
 use super::normalize_text;
 use super::overlap::{self, Score};
 use crate::text::NoReferences;
-use crate::text::unicode::{DprClass, dpr_class, pieces};
+use crate::text::unicode::{in_dpr_run, is_skipped, pieces};
 use crate::text::words::{Replacement, WordLists, for_each_word};
 
 /// How strings are normalized before they are compared.
@@ -325,9 +325,9 @@ pub fn dpr_normalize(text: &str) -> Vec<String> {
 fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(|c| dpr_class(c) == DprClass::Skip);
+        rest = rest.trim_start_matches(is_skipped);
         let first = rest.chars().next()?;
-        let after = rest.trim_start_matches(|c| dpr_class(c) == DprClass::Run);
+        let after = rest.trim_start_matches(in_dpr_run);
         let length = usize::max(rest.len() - after.len(), first.len_utf8());
         let (token, others) = rest.split_at(length);
         rest = others;
@@ -347,7 +347,8 @@ fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Clone, Debug)]
 pub struct PassageAnswers {
     profile: Profile,
-    answers: WordLists,
+    /// The tokens of each answer, with a space before and after each token.
+    answers: Vec<String>,
 }
 
 impl PassageAnswers {
@@ -355,13 +356,12 @@ impl PassageAnswers {
     ///
     /// As in dspy, the list of answers can be empty. In this case, no passage matches.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
-        let mut lists = WordLists::default();
-        for answer in answers {
-            add_passage(profile, answer.as_ref(), &mut lists);
-        }
+        let answers = answers
+            .iter()
+            .map(|answer| spaced(profile, answer.as_ref()));
         Self {
             profile,
-            answers: lists,
+            answers: answers.collect(),
         }
     }
 
@@ -369,15 +369,11 @@ impl PassageAnswers {
     ///
     /// A passage contains an answer if the answer's tokens occur in it consecutively.
     pub fn in_passage(&self, passage: &str) -> bool {
-        WordLists::with(|lists| {
-            lists.add_all(&self.answers);
-            add_passage(self.profile, passage, lists);
-            let (answers, passage) = (self.answers.len(), lists.keys(self.answers.len()));
-            (0..answers).any(|at| match lists.keys(at) {
-                // dspy finds an answer without tokens in every passage.
-                [] => self.profile == Profile::Dspy,
-                answer => passage.windows(answer.len()).any(|here| here == answer),
-            })
+        let passage = spaced(self.profile, passage);
+        self.answers.iter().any(|answer| match &**answer {
+            // dspy finds an answer without tokens in every passage.
+            " " => self.profile == Profile::Dspy,
+            answer => passage.contains(answer),
         })
     }
 
@@ -389,14 +385,17 @@ impl PassageAnswers {
     }
 }
 
-/// Adds the tokens of a string as a list.
-fn add_passage(profile: Profile, text: &str, lists: &mut WordLists) {
+/// Returns the tokens of a string, which contain no spaces, with a space before and after each.
+fn spaced(profile: Profile, text: &str) -> String {
+    let mut spaced = String::from(" ");
+    let add = |token: &str| spaced.extend([token, " "]);
     let normalized = profile.normalize(text);
     match profile {
-        Profile::Dspy if normalized.is_ascii() => lists.add(dpr_tokens(&normalized)),
-        Profile::Dspy => lists.add(dpr_tokens(&normalized.nfd().collect::<String>())),
-        _ => lists.add(profile.split(&normalized)),
+        Profile::Dspy if normalized.is_ascii() => dpr_tokens(&normalized).for_each(add),
+        Profile::Dspy => dpr_tokens(&normalized.nfd().collect::<String>()).for_each(add),
+        _ => profile.split(&normalized).for_each(add),
     }
+    spaced
 }
 
 #[cfg(test)]

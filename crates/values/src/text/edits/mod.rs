@@ -8,6 +8,7 @@
 use rapidfuzz::distance::{indel, lcs_seq, levenshtein};
 use serde::{Deserialize, Serialize};
 
+use crate::stats::share;
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 
@@ -68,11 +69,7 @@ impl EditDistance {
 }
 
 pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
-    if whole == 0 {
-        1.0
-    } else {
-        whole.saturating_sub(distance) as f64 / whole as f64
-    }
+    share(whole.saturating_sub(distance) as u64, whole as u64)
 }
 
 /// The number of edits between a prediction and its reference.
@@ -138,14 +135,8 @@ impl EditCounts {
     ///
     /// If several have the same error rate, the first one is returned. Returns `None` if there are no references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
-        let smaller = |best: Self, next: Self| {
-            if next.rate() < best.rate() {
-                next
-            } else {
-                best
-            }
-        };
-        counts.into_iter().reduce(smaller)
+        let counts = counts.into_iter();
+        counts.min_by(|one, other| one.rate().total_cmp(&other.rate()))
     }
 }
 

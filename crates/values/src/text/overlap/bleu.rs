@@ -239,11 +239,9 @@ impl BleuTokens {
         // Without a branch, so many bytes are compared at once.
         let is_mark = |byte| matches!(byte, b'<' | b'&' | b'\n');
         let is_marked = |text: &str| text.bytes().fold(false, |any, byte| any | is_mark(byte));
-        match (self, text) {
-            (Self::V13a, text) if is_marked(&text) => Cow::Owned(without_markup(&text)),
-            (Self::Zh, Cow::Borrowed(text)) => Cow::Borrowed(text.trim_matches(is_space)),
-            (Self::Zh, Cow::Owned(text)) => Cow::Owned(text.trim_matches(is_space).to_owned()),
-            (_, text) => text,
+        match self {
+            Self::V13a if is_marked(&text) => Cow::Owned(without_markup(&text)),
+            _ => text,
         }
     }
 
@@ -252,8 +250,8 @@ impl BleuTokens {
         match self {
             Self::None => split(text).collect(),
             Self::Char => split(text).flat_map(characters).collect(),
-            Self::V13a => Scanner::new(text, false).scan(),
-            Self::Zh => Scanner::new(text, true).scan(),
+            Self::V13a => Scanner::scan(text, false),
+            Self::Zh => Scanner::scan(text.trim_matches(is_space), true),
         }
     }
 }
@@ -294,30 +292,27 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(text: &'a str, is_chinese: bool) -> Self {
-        Self {
+    fn scan(text: &'a str, is_chinese: bool) -> Vec<&'a str> {
+        let mut words = Self {
             text,
             start: 0,
             is_chinese,
             found: Vec::with_capacity(text.len() / 4),
-        }
-    }
-
-    fn scan(mut self) -> Vec<&'a str> {
+        };
         let mut at = 0;
-        while let Some(byte) = self.text.as_bytes().get(at) {
+        while let Some(byte) = text.as_bytes().get(at) {
             at = match byte {
-                b'\t'..=b'\r' | 0x1c..=b' ' => self.skip(at, at + 1),
-                b'-' if at > 0 && self.is_digit(at - 1) => self.alone(at, at + 1),
-                b'.' | b',' => self.stops(at),
+                b'\t'..=b'\r' | 0x1c..=b' ' => words.skip(at, at + 1),
+                b'-' if at > 0 && words.is_digit(at - 1) => words.alone(at, at + 1),
+                b'.' | b',' => words.stops(at),
                 b'\'' | b'-' => at + 1,
-                byte if byte.is_ascii_punctuation() => self.alone(at, at + 1),
+                byte if byte.is_ascii_punctuation() => words.alone(at, at + 1),
                 byte if byte.is_ascii() => at + 1,
-                _ => self.wide(at),
+                _ => words.wide(at),
             };
         }
-        self.skip(at, at);
-        self.found
+        words.skip(at, at);
+        words.found
     }
 
     /// Ends the word before `at`. The next one starts at `next`.

@@ -115,16 +115,15 @@ impl ChrfOptions {
     }
 
     fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
-        let mut characters = Vec::with_capacity(text.len());
         let kept = text.chars().filter(|c| self.whitespace || !is_space(*c));
-        kept.for_each(|c| {
+        let number = |c: char| {
             let next = (ASCII + numbers.len()) as u32;
-            characters.push(match c.is_ascii() {
+            match c.is_ascii() {
                 true => u32::from(c),
                 false => *numbers.entry(c).or_insert(next),
-            });
-        });
-        characters
+            }
+        };
+        kept.map(number).collect()
     }
 
     /// Returns the chrF score, computed from counts, in [0, 1].
@@ -132,13 +131,11 @@ impl ChrfOptions {
     /// This is the F score of precision and recall, each averaged over the n-gram lengths for which both sides are long
     /// enough. The score is 0 if both sides are too short for all lengths. sacrebleu's score is 100 times this score.
     pub fn score(&self, counts: &[u64]) -> f64 {
-        let Some((precision, recall)) = Self::precision_and_recall(counts) else {
+        let both = Self::precision_and_recall(counts);
+        // Without a match both are 0.
+        let Some((precision, recall)) = both.filter(|both| both.0 > 0.0) else {
             return 0.0;
         };
-        // Without a match both are 0.
-        if precision <= 0.0 {
-            return 0.0;
-        }
         let factor = self.beta * self.beta;
         ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
     }
@@ -167,17 +164,11 @@ impl ChrfOptions {
 /// `distinct`.
 fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     let orders = orders.min(MAX_ORDER);
-    let [prediction, reference] = texts.map(<[u32]>::len);
     let mut counts = Vec::with_capacity(3 * orders);
     let matches = ngram_matches(&texts, orders, distinct);
     for (order, matches) in matches.into_iter().enumerate() {
-        let theirs = ngram_total(reference, order);
-        // n-grams longer than the reference do not count as misses.
-        let ours = match theirs {
-            0 => 0,
-            _ => ngram_total(prediction, order),
-        };
-        counts.extend([ours, theirs, matches]);
+        let [ours, theirs] = texts.map(|text| ngram_total(text.len(), order));
+        counts.extend([if theirs > 0 { ours } else { 0 }, theirs, matches]);
     }
     counts
 }

@@ -117,18 +117,6 @@ impl WordLists {
         }
     }
 
-    /// Adds all lists of `others`, before any other list.
-    pub(in crate::text) fn add_all(&mut self, others: &Self) {
-        for key in &others.keys {
-            let key = match others.long.get_index((key.0 & !LONG) as usize) {
-                Some(word) if key.0 >= LONG => self.key_of(word),
-                _ => *key,
-            };
-            self.keys.push(key);
-        }
-        self.ends.clone_from(&others.ends);
-    }
-
     /// Adds a list of words.
     pub(in crate::text) fn add<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) {
         for word in words {

@@ -61,10 +61,7 @@ impl<'a> Searchable<'a> {
     /// ```
     pub fn starts_with(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
-        let Some(rest) = self.text.strip_prefix(&*keyword) else {
-            return false;
-        };
-        !self.whole_words || !is_one_word(keyword.chars().next_back(), rest.chars().next())
+        self.text.starts_with(&*keyword) && self.is_bounded(0, &keyword)
     }
 
     /// Returns `true` if the string ends with the keyword.
@@ -76,10 +73,8 @@ impl<'a> Searchable<'a> {
     /// ```
     pub fn ends_with(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
-        let Some(rest) = self.text.strip_suffix(&*keyword) else {
-            return false;
-        };
-        !self.whole_words || !is_one_word(rest.chars().next_back(), keyword.chars().next())
+        let start = self.text.len().checked_sub(keyword.len());
+        self.text.ends_with(&*keyword) && start.is_some_and(|at| self.is_bounded(at, &keyword))
     }
 
     /// Returns `true` if the string equals `other`, after both are normalized.
@@ -95,26 +90,25 @@ impl<'a> Searchable<'a> {
     /// Returns `true` if the string contains the keyword.
     pub fn contains(&self, keyword: &str) -> bool {
         let keyword = normalized(keyword, self.case_sensitive);
-        if !self.whole_words {
-            return self.text.contains(&*keyword);
-        }
-        let (first, last) = (keyword.chars().next(), keyword.chars().next_back());
+        // A keyword may overlap with itself, so the next match may begin one character later.
+        let step = keyword.chars().next().map_or(1, char::len_utf8);
         let mut from = 0;
         while let Some(at) = self.text[from..].find(&*keyword) {
-            let start = from + at;
-            let end = start + keyword.len();
-            let before = self.text[..start].chars().next_back();
-            let after = self.text[end..].chars().next();
-            if !is_one_word(before, first) && !is_one_word(last, after) {
+            if self.is_bounded(from + at, &keyword) {
                 return true;
             }
-            // A keyword may overlap with itself, so the next match may begin one character later.
-            match first {
-                Some(first) => from = start + first.len_utf8(),
-                None => return true,
-            }
+            from += at + step;
         }
         false
+    }
+
+    /// Returns `true` unless the keyword at this place has to be a whole word and is part of one.
+    fn is_bounded(&self, at: usize, keyword: &str) -> bool {
+        let (before, after) = (&self.text[..at], &self.text[at + keyword.len()..]);
+        let (mut inside, mut after) = (keyword.chars(), after.chars());
+        !self.whole_words
+            || !is_one_word(before.chars().next_back(), keyword.chars().next())
+                && !is_one_word(inside.next_back(), after.next())
     }
 }
 

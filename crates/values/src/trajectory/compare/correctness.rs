@@ -102,11 +102,7 @@ impl ToolCorrectnessOptions {
         called: &ToolCalls<'_>,
         expected: &ToolCalls<'_>,
     ) -> Result<f64, TooManyCalls> {
-        let (ours, theirs) = (called.len(), expected.len());
-        if (ours as u64).saturating_mul(theirs as u64) > MAX_PAIRS {
-            let instead = "compare them in any order";
-            return Err(TooManyCalls::new("calls", ours, theirs, instead));
-        }
+        TooManyCalls::check(called, expected, MAX_PAIRS)?;
         // One row of the table for each expected call.
         let mut row = vec![0.0_f64; called.len() + 1];
         for wanted in expected.iter() {

@@ -11,6 +11,7 @@ use serde_json::{Number, Value};
 
 use super::{ArgsRule, TooManyCalls, at};
 use crate::json::whole;
+use crate::stats::share;
 use crate::text::common_subsequence;
 use crate::trajectory::ToolCall;
 use crate::trajectory::calls::ToolCalls;
@@ -192,11 +193,7 @@ impl CallCounts {
         called: &ToolCalls<'_>,
         expected: &ToolCalls<'_>,
     ) -> Result<Self, TooManyCalls> {
-        let (ours, theirs) = (called.len(), expected.len());
-        if (ours as u64).saturating_mul(theirs as u64) > MAX_PAIRS {
-            let instead = "compare them in any order";
-            return Err(TooManyCalls::new("calls", ours, theirs, instead));
-        }
+        TooManyCalls::check(called, expected, MAX_PAIRS)?;
         let mut keys = Keys::default();
         // At most as many numbers as there are calls.
         let [one, other] = [called, expected].map(|calls| {
@@ -205,8 +202,8 @@ impl CallCounts {
         });
         Ok(Self {
             common: common_subsequence(&one, &other),
-            called: ours,
-            expected: theirs,
+            called: called.len(),
+            expected: expected.len(),
         })
     }
 
@@ -226,10 +223,7 @@ impl CallCounts {
 
     /// Returns the harmonic mean of precision and recall.
     pub fn f1(self) -> f64 {
-        match self.called + self.expected {
-            0 => 1.0,
-            all => 2.0 * self.common as f64 / all as f64,
-        }
+        share(2 * self.common as u64, (self.called + self.expected) as u64)
     }
 
     fn share(self, of: usize) -> f64 {

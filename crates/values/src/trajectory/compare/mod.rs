@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::json::{found, path, same_value};
 use crate::messages::escape::name;
 use crate::trajectory::ToolCall;
+use crate::trajectory::calls::ToolCalls;
 
 crate::message_errors! {
     /// The error returned when two trajectories have too many distinct calls to compare.
@@ -30,6 +31,16 @@ impl TooManyCalls {
     fn new(what: &str, called: usize, expected: usize, instead: &str) -> Self {
         format!("too many {what} to compare: {called} called, {expected} expected; {instead}")
             .into()
+    }
+
+    /// Refuses calls whose comparison in order takes more than `limit` pairs.
+    fn check(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, limit: u64) -> Result<(), Self> {
+        let (ours, theirs) = (called.len(), expected.len());
+        let instead = "compare them in any order";
+        match (ours as u64).saturating_mul(theirs as u64) > limit {
+            true => Err(Self::new("calls", ours, theirs, instead)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -175,9 +186,8 @@ impl ArgsRule {
                         found(other)
                     )),
                 };
-                Ok(Self::Paths(
-                    paths.iter().map(path).collect::<Result<_, _>>()?,
-                ))
+                let paths: Result<_, _> = paths.iter().map(path).collect();
+                paths.map(Self::Paths)
             }
             Value::Array(_) => {
                 Err("expected at least one path; write `ignore` for none".to_owned())

@@ -311,10 +311,9 @@ fn match_tool(
         return Err(TooManyCalls::new(&what, ours.len(), theirs.len(), instead));
     }
     let sizes = |groups: &[Vec<usize>]| groups.iter().map(Vec::len).collect();
-    let mut groups = Groups::new(sizes(&ours), sizes(&theirs), |one, other| {
+    let groups = Groups::matched(sizes(&ours), sizes(&theirs), |one, other| {
         rules.matches(called[ours[one][0]], expected[theirs[other][0]])
     });
-    groups.match_all();
     for (without_partner, groups, unmatched) in [
         (&groups.called, &ours, extra),
         (&groups.expected, &theirs, missing),

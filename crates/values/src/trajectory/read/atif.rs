@@ -17,7 +17,7 @@ pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
         Some(other) => return Err(unexpected("steps", "a list", &other)),
         None => return Err("an ATIF object without `steps`".to_owned()),
     };
-    let total = fields::total_usage(&root);
+    let total = fields::usage(&root, "final_metrics");
     let total = total.map_err(|reason| format!("`final_metrics`: {reason}"))?;
     let mut subagents = Subagents::read(root.remove("subagent_trajectories"))?;
     let mut to = Results::with_capacity(steps.len());

@@ -1,6 +1,6 @@
 //! Calls, and the steps of a trace.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
@@ -192,11 +192,9 @@ pub(super) fn has_failed(object: &Map<String, Value>) -> bool {
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) messages: Vec<Message>,
-    /// The message with the last calls of an id, and those of its calls with this id that have no result yet. Some providers use
-    /// an id again in a later message.
-    by_id: HashMap<String, (usize, VecDeque<usize>), RandomState>,
-    /// The last message with calls, and its calls without a result so far.
-    last: (usize, BTreeSet<usize>),
+    /// The last message with calls of an id, or with calls at all, and those of its calls that have no result yet. Some
+    /// providers use an id again in a later message.
+    open: HashMap<Option<String>, (usize, BTreeSet<usize>), RandomState>,
 }
 
 /// A result as a message has it.
@@ -219,15 +217,13 @@ impl Results {
     pub(super) fn push(&mut self, message: Message) {
         let number = self.messages.len();
         for (at, call) in message.tool_calls.iter().enumerate() {
-            let Some(id) = &call.id else { continue };
-            let open = self.by_id.entry(id.clone()).or_default();
-            if open.0 != number {
-                *open = (number, VecDeque::new());
+            for id in [None, call.id.clone()] {
+                let open = self.open.entry(id).or_default();
+                if open.0 != number {
+                    *open = (number, BTreeSet::new());
+                }
+                open.1.insert(at);
             }
-            open.1.push_back(at);
-        }
-        if !message.tool_calls.is_empty() {
-            self.last = (number, (0..message.tool_calls.len()).collect());
         }
         self.messages.push(message);
     }
@@ -235,18 +231,28 @@ impl Results {
     /// Adds a result to its call, and a message of the tool with the text of the result.
     pub(super) fn add(&mut self, result: CallResult) -> Result<(), String> {
         let CallResult { id, result, failed } = result;
-        let place = match &id {
-            Some(id) => Some(self.call_of(id)?),
-            None => self.last.1.first().map(|at| (self.last.0, *at)),
-        };
+        let open = self.open.get_mut(&id);
+        let is_known = open.is_some();
+        let place = open.and_then(|(message, open)| Some((*message, open.pop_first()?)));
+        if let (Some(id), None) = (&id, place) {
+            let id = name(id);
+            return Err(match is_known {
+                true => format!("duplicate result for the id `{id}`; write the id of another call"),
+                false => {
+                    format!("no earlier call has the id `{id}`; write the id of an earlier call")
+                }
+            });
+        }
         let text = match &result {
             Value::String(text) => text.clone(),
             Value::Null => String::new(),
             other => other.to_string(),
         };
         if let Some((message, at)) = place {
-            if message == self.last.0 {
-                self.last.1.remove(&at);
+            if let Some((last, open)) = self.open.get_mut(&None)
+                && *last == message
+            {
+                open.remove(&at);
             }
             if let Some(call) = self.messages[message].tool_calls.get_mut(at) {
                 // A result in the call itself is not replaced by the text of a message.
@@ -259,22 +265,5 @@ impl Results {
             ..Message::new(Role::Tool, text)
         });
         Ok(())
-    }
-
-    /// Returns the place of the first call of this id that has no result.
-    fn call_of(&mut self, id: &str) -> Result<(usize, usize), String> {
-        match self.by_id.get_mut(id) {
-            None => Err(format!(
-                "no earlier call has the id `{}`; write the id of an earlier call",
-                name(id)
-            )),
-            Some((message, open)) => match open.pop_front() {
-                Some(at) => Ok((*message, at)),
-                None => Err(format!(
-                    "duplicate result for the id `{}`; write the id of another call",
-                    name(id)
-                )),
-            },
-        }
     }
 }

@@ -1,8 +1,5 @@
 //! Values of the expected kind, JSON in strings, and the messages about others.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value};
 
 use crate::json::read::UniqueKeys;
@@ -144,14 +141,8 @@ const BLOCKS: [(Block, &str); 4] = [
 
 /// Returns the part that a key of a call has, and its position among the keys of this part.
 pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
-    static PARTS: LazyLock<HashMap<String, (Part, usize)>> = LazyLock::new(|| {
-        let of_part = |&(part, keys): &(Part, &'static str)| {
-            let keys = keys.split(' ').enumerate();
-            keys.map(move |(position, key)| (plain(key), (part, position)))
-        };
-        KEYS.iter().flat_map(of_part).collect()
-    });
-    PARTS.get(&plain(key)).copied()
+    let of_part = |(part, keys): &(Part, &str)| Some((*part, position(keys, key)?));
+    KEYS.iter().find_map(of_part)
 }
 
 /// Returns what a block of this type contains. Tools that the provider runs have types such as `server_tool_use` and
@@ -175,7 +166,10 @@ pub(super) const LISTS: [&str; 2] = [
 /// Returns the position of a key in a list that is separated by spaces.
 pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
     let key = plain(key);
-    keys.split(' ').position(|known| plain(known) == key)
+    keys.split(' ').position(|known| {
+        let letters = known.bytes().filter(|byte| *byte != b'_');
+        letters.eq(key.bytes())
+    })
 }
 
 /// Returns a key in lower case, without `_` and `-`.
@@ -194,33 +188,20 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The keys of the tokens of prompts. Of Anthropic, the last two count besides the first.
-const INPUT: &str =
-    "prompt_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens";
+/// The keys of the tokens of prompts. Of Anthropic, those of the cache count besides the first. The last one is ATIF's.
+const INPUT: &str = "prompt_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens total_prompt_tokens";
 
 /// The keys of the tokens of replies.
-const OUTPUT: &str = "completion_tokens output_tokens";
+const OUTPUT: &str = "completion_tokens output_tokens total_completion_tokens";
 
-/// Reads the object `usage` or `metrics` of an object; `None` if there are no tokens.
+/// Reads the object `usage`, `metrics` or `final_metrics` of an object; `None` if there are no tokens.
 pub(super) fn usage(object: &Map<String, Value>, key: &str) -> Result<Option<TokenUsage>, String> {
-    sum(object.get(key), INPUT, OUTPUT)
-}
-
-/// Reads the object `final_metrics` of ATIF.
-pub(super) fn total_usage(root: &Map<String, Value>) -> Result<Option<TokenUsage>, String> {
-    let (input, output) = ("total_prompt_tokens", "total_completion_tokens");
-    sum(root.get("final_metrics"), input, output)
-}
-
-fn sum(usage: Option<&Value>, input: &str, output: &str) -> Result<Option<TokenUsage>, String> {
-    let usage = usage.unwrap_or(&Value::Null);
-    match (tokens(usage, input)?, tokens(usage, output)?) {
-        (None, None) => Ok(None),
-        (input, output) => Ok(Some(TokenUsage {
-            input_tokens: input.unwrap_or(0),
-            output_tokens: output.unwrap_or(0),
-        })),
-    }
+    let usage = object.get(key).unwrap_or(&Value::Null);
+    let (input, output) = (tokens(usage, INPUT)?, tokens(usage, OUTPUT)?);
+    Ok(input.or(output).map(|_| TokenUsage {
+        input_tokens: input.unwrap_or(0),
+        output_tokens: output.unwrap_or(0),
+    }))
 }
 
 /// Returns the sum of the numbers under these keys; `None` if there is none.

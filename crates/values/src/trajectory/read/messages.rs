@@ -128,7 +128,7 @@ impl Content {
         let kind = match block.remove("type") {
             Some(Value::String(kind)) => kind,
             // Bedrock and Gemini have the type as the only key, in which the block is.
-            _ => match block.keys().find(|key| block_of(key).is_some()).cloned() {
+            _ => match key_of_block(&block).cloned() {
                 Some(kind) => {
                     if let Some(Value::Object(inner)) = block.get(&kind) {
                         block = inner.clone();
@@ -179,14 +179,18 @@ impl Content {
 
 /// Returns `true` if content has blocks of results, as messages of tools have in Vercel's AI SDK and Gemini.
 pub(super) fn has_results(content: &Value) -> bool {
-    let is_kind = |kind: &str| block_of(kind) == Some(Block::Result);
-    // Gemini has the type as the only key.
-    let is_result = |block: &Value| match (block["type"].as_str(), block.as_object()) {
-        (None, Some(block)) => block.keys().any(|key| is_kind(key)),
-        (kind, _) => kind.is_some_and(is_kind),
+    let is_result = |block: &Value| {
+        let key = block.as_object().and_then(key_of_block);
+        let kind = block["type"].as_str().or(key.map(String::as_str));
+        kind.and_then(block_of) == Some(Block::Result)
     };
     let blocks = content.as_array();
     blocks.is_some_and(|blocks| blocks.iter().any(is_result))
+}
+
+/// Returns the key that is the type of a block without `type`.
+fn key_of_block(block: &Map<String, Value>) -> Option<&String> {
+    block.keys().find(|key| block_of(key).is_some())
 }
 
 /// Reads a block `tool_result`.

@@ -63,25 +63,16 @@ impl RougeTokens {
     fn words(self, text: &str) -> Vec<&str> {
         let is_separator = |c: char| c == '_' || !(is_word(c) || is_mark(c));
         match self {
-            Self::Ascii => ascii_words(text).collect(),
+            Self::Ascii => {
+                let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+                words.filter(|word| !word.is_empty()).collect()
+            }
             Self::Unicode => text.split(is_separator).flat_map(pieces).collect(),
         }
     }
 }
 
 /// Returns the runs of ASCII letters and digits.
-fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let start = rest.bytes().position(|byte| byte.is_ascii_alphanumeric())?;
-        let word = &rest[start..];
-        let end = word.bytes().position(|byte| !byte.is_ascii_alphanumeric());
-        let (word, others) = word.split_at(end.unwrap_or(word.len()));
-        rest = others;
-        Some(word)
-    })
-}
-
 /// Options for splitting strings into words for ROUGE.
 ///
 /// ```
@@ -249,7 +240,10 @@ impl RougeScore {
 ///
 /// Several longest common subsequences may exist, with different words. This is the same one as in `rouge-score` 0.1.2.
 fn shared_by_line(prediction: &[&[u32]], reference: &[&[u32]]) -> usize {
-    let mut left = counts(prediction);
+    let mut left = HashMap::<u32, usize>::new();
+    for word in prediction.iter().copied().flatten() {
+        *left.entry(*word).or_default() += 1;
+    }
     let mut shared = 0;
     for line in reference {
         for word in union(line, prediction) {
@@ -260,14 +254,6 @@ fn shared_by_line(prediction: &[&[u32]], reference: &[&[u32]]) -> usize {
         }
     }
     shared
-}
-
-fn counts(lines: &[&[u32]]) -> HashMap<u32, usize> {
-    let mut counts = HashMap::new();
-    for word in lines.iter().copied().flatten() {
-        *counts.entry(*word).or_insert(0) += 1;
-    }
-    counts
 }
 
 /// Returns the line's words that are in a longest common subsequence with any of the other lines.

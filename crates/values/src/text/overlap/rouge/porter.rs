@@ -119,7 +119,7 @@ fn past_or_participle(word: &mut String) {
     }
     let before = word.len();
     apply(word, &[("ed", ""), ("ing", "")], |stem, _| {
-        kinds(stem).any(|kind| kind == Kind::Vowel)
+        vowels(stem).any(|is_vowel| is_vowel)
     });
     if word.len() < before {
         restore(word);
@@ -143,7 +143,7 @@ fn restore(word: &mut String) {
 /// Step 1c: replaces a "y" after a consonant by "i", unless the consonant is the first letter.
 fn final_y(word: &mut String) {
     apply(word, &[("y", "i")], |stem, _| {
-        stem.chars().nth(1).is_some() && kinds(stem).last() == Some(Kind::Consonant)
+        stem.chars().nth(1).is_some() && vowels(stem).last() == Some(false)
     });
 }
 
@@ -177,43 +177,38 @@ fn final_ll(word: &mut String) {
     });
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Consonant,
-    Vowel,
-}
-
-/// Classifies each letter. A "y" is a vowel after a consonant, and a consonant elsewhere.
-fn kinds(word: &str) -> impl Iterator<Item = Kind> {
-    word.chars().scan(Kind::Vowel, |before, letter| {
-        *before = match (letter, *before) {
-            ('a' | 'e' | 'i' | 'o' | 'u', _) | ('y', Kind::Consonant) => Kind::Vowel,
-            _ => Kind::Consonant,
+/// Returns `true` for each letter that is a vowel. A "y" is a vowel after a consonant, and a consonant elsewhere.
+fn vowels(word: &str) -> impl Iterator<Item = bool> {
+    word.chars().scan(true, |is_vowel, letter| {
+        *is_vowel = match letter {
+            'y' => !*is_vowel,
+            letter => matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u'),
         };
-        Some(*before)
+        Some(*is_vowel)
     })
 }
 
 /// Porter's m: the number of vowels that are followed by a consonant.
 fn measure(stem: &str) -> usize {
-    let after = kinds(stem).skip(1);
-    let is_counted = |pair: &_| *pair == (Kind::Vowel, Kind::Consonant);
-    kinds(stem).zip(after).filter(is_counted).count()
+    let after = vowels(stem).skip(1);
+    vowels(stem)
+        .zip(after)
+        .filter(|pair| *pair == (true, false))
+        .count()
 }
 
 fn ends_with_double_consonant(word: &str) -> bool {
     let mut backwards = word.chars().rev();
     let (last, before) = (backwards.next(), backwards.next());
-    last.is_some() && last == before && kinds(word).last() == Some(Kind::Consonant)
+    last.is_some() && last == before && vowels(word).last() == Some(false)
 }
 
 /// Porter's *o: ends with a consonant, a vowel and a consonant other than w, x and y, as in "hop";
 /// here also a vowel and a consonant alone.
 fn ends_short(word: &str) -> bool {
-    let kinds: Vec<Kind> = kinds(word).collect();
-    match kinds[..] {
-        [.., Kind::Consonant, Kind::Vowel, Kind::Consonant] => !word.ends_with(['w', 'x', 'y']),
-        [Kind::Vowel, Kind::Consonant] => true,
+    match vowels(word).collect::<Vec<_>>()[..] {
+        [.., false, true, false] => !word.ends_with(['w', 'x', 'y']),
+        [true, false] => true,
         _ => false,
     }
 }
