@@ -78,7 +78,7 @@ pub(super) fn metadata(
     };
     fields(json!({
         "row_id": row.id,
-        "run": run.label(),
+        "run": run.manifest.label,
         "judge": judges,
         "passed": score.passed.filter(|_| !run.is_verdict(name)),
         "confidence": score.confidence.filter(|it| *it < 1.0),
@@ -233,8 +233,8 @@ pub(super) fn spans(
         "attributes": attributes,
         "parentSpanId": parent,
     }));
-    let scope = json!({ "name": "dsrs-metrics", "version": run.version() });
-    let service = run.label().unwrap_or("dsrs-metrics");
+    let scope = json!({ "name": "dsrs-metrics", "version": run.manifest.library.version });
+    let service = run.manifest.label.as_deref().unwrap_or("dsrs-metrics");
     let document = json!({ "resourceSpans": [{
         "resource": { "attributes": [attribute_of("service.name", &string(service))] },
         "scopeSpans": [{ "scope": scope, "spans": [span] }],

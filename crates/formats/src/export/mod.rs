@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::FormatError;
 #[cfg(not(feature = "inspect"))]
 use crate::NO_INSPECT;
-use run::{ExportedRun, TextFields};
+use run::ExportedRun;
 
 /// A format that result files can be converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,9 @@ impl ExportFormat {
 pub struct Export {
     format: ExportFormat,
     tags: BTreeMap<String, String>,
-    fields: TextFields,
+    input: Option<String>,
+    target: Option<String>,
+    output: Option<String>,
 }
 
 impl Export {
@@ -100,7 +102,9 @@ impl Export {
         Self {
             format,
             tags: BTreeMap::new(),
-            fields: TextFields::default(),
+            input: None,
+            target: None,
+            output: None,
         }
     }
 
@@ -128,7 +132,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).input("gold.query");
     /// ```
     pub fn input(mut self, field: impl Into<String>) -> Self {
-        self.fields.input = Some(field.into());
+        self.input = Some(field.into());
         self
     }
 
@@ -142,7 +146,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).target("gold.label");
     /// ```
     pub fn target(mut self, field: impl Into<String>) -> Self {
-        self.fields.target = Some(field.into());
+        self.target = Some(field.into());
         self
     }
 
@@ -155,7 +159,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).output("pred.summary");
     /// ```
     pub fn output(mut self, field: impl Into<String>) -> Self {
-        self.fields.output = Some(field.into());
+        self.output = Some(field.into());
         self
     }
 
@@ -174,7 +178,7 @@ impl Export {
                 "expected a single-file format, found a folder format; use `Export::write_folder`",
             ));
         }
-        let run = ExportedRun::read(run, &self.tags, &self.fields)?;
+        let run = ExportedRun::read(run, self)?;
         let mut out = BufWriter::with_capacity(1 << 16, out);
         let notes = match self.format {
             #[cfg(feature = "inspect")]
@@ -224,7 +228,7 @@ impl Export {
                 "expected a folder format, found a single-file format; use `Export::write`",
             ));
         }
-        let run = ExportedRun::read(run, &self.tags, &self.fields)?;
+        let run = ExportedRun::read(run, self)?;
         every_eval_ever::write(&run, folder)
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn of_row(
         // A failed row counts in the score of the run, so it counts here.
         let value = match score.value {
             Some(value) => value,
-            None if score.outcome.is_failure() => run.failure_score(),
+            None if score.outcome.is_failure() => run.manifest.failure_score,
             None => {
                 left_out.add(score.outcome);
                 continue;
