@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
 use super::text::as_string;
 use crate::{FormatError, Input};
 
@@ -14,7 +14,7 @@ const BFCL: &str = "BFCL results with `id` and `result`";
 /// Results of the Berkeley Function Calling Leaderboard (`BFCL_.._result.json`), with `BFCL_.._score.json`, which lists
 /// the wrong rows, and with possible answers:
 /// <https://github.com/ShishirPatil/gorilla/tree/main/berkeley-function-call-leaderboard>.
-pub(super) fn import_bfcl(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_bfcl(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut results, mut wrong, mut answers) = (Vec::new(), HashMap::new(), HashMap::new());
     let mut counts = None;
     for input in inputs {
@@ -66,7 +66,7 @@ pub(super) fn import_bfcl(inputs: &[Input<'_>], epochs: Epochs) -> Result<Conver
     let rows = table.len();
     table.check("rows", counts.map(|(_, all)| all), rows);
     table.check("right rows", counts.map(|(right, _)| right), right);
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Returns `[{NAME: ARGUMENTS}, ..]` as calls.
@@ -97,10 +97,7 @@ const LISTS: [(&str, &str); 6] = [
 
 /// SWE-bench predictions and the report about them, alone or together:
 /// <https://www.swebench.com/SWE-bench/guides/evaluation/>.
-pub(super) fn import_swebench(
-    inputs: &[Input<'_>],
-    epochs: Epochs,
-) -> Result<Converted, FormatError> {
+pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut table, mut rows) = (Table::default(), IndexMap::<String, TableRow>::new());
     let mut reports = Vec::new();
     for input in inputs {
@@ -153,7 +150,7 @@ pub(super) fn import_swebench(
     rows.sort_unstable_keys();
     let mut rows = rows.into_values();
     rows.try_for_each(|row| table.add(inputs[0], row))?;
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 const HELM: &str = "HELM statistics with `instance_id` and `stats`";
@@ -163,7 +160,7 @@ const NO_SCORES: &str = "num_ finish_reason_ inference_ training_ estimated_ pro
 
 /// A HELM run: `per_instance_stats.json`, with prompts, references and completions from `scenario_state.json` in the
 /// same folder: <https://github.com/stanford-crfm/helm>.
-pub(super) fn import_helm(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_helm(input: Input<'_>) -> Result<Table, FormatError> {
     let (mut table, mut states) = (Table::default(), HashMap::new());
     let path = input.file.with_file_name("scenario_state.json");
     let state = match path.exists() {
@@ -200,7 +197,7 @@ pub(super) fn import_helm(input: Input<'_>, epochs: Epochs) -> Result<Converted,
         }
         table.add(input, row)?;
     }
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Returns the id of an instance; with its perturbation and its trial, which are rows of their own.

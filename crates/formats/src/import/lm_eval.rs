@@ -16,11 +16,10 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
-use super::table::{Converted, Epochs, Table, TableRow, by_id, insert_present, other_mean, shown};
+use super::table::{Table, TableRow, by_id, insert_present, shown};
 use super::text::{Lines, ROW_LIMIT, Unique, parse};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::messages::escape;
-use crate::results::ForeignRow;
 use crate::{FormatError, Input};
 
 /// What messages call a file of this format.
@@ -35,7 +34,7 @@ const MAX_FILTERS: usize = 1_000;
 /// The samples of a document with their line numbers, by filter.
 type Samples = BTreeMap<usize, (u64, Sample)>;
 
-pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
+pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     let (documents, filters) = read(input)?;
     // The values of other metrics aren't numbers, such as pairs that a score over all rows is computed from.
     let mut with_numbers = HashSet::new();
@@ -276,7 +275,7 @@ struct OfTask<'a> {
 
 /// Adds what was measured, and notes on what is unknown. Reads the results of the same date if the file is named as
 /// lm-eval names it.
-fn describe(input: Input<'_>, mut table: Table) -> Result<Converted, FormatError> {
+fn describe(input: Input<'_>, mut table: Table) -> Result<Table, FormatError> {
     let name = input.file.file_name().unwrap_or_default().to_string_lossy();
     let of_lm_eval = name
         .strip_prefix("samples_")
@@ -291,9 +290,8 @@ fn describe(input: Input<'_>, mut table: Table) -> Result<Converted, FormatError
             Some(_) => format!("no `{}`", escape::name(&path.to_string_lossy())),
         };
         table.notes.insert(0, format!("{why}: {UNKNOWN}"));
-        let mut converted = table.finish(Epochs::Repeats);
-        converted.run.metrics.clear();
-        return Ok(converted);
+        table.is_unidentified = true;
+        return Ok(table);
     }
     let beside = Input { file: &path };
     let text = beside.read(ROW_LIMIT as u64)?;
@@ -310,13 +308,10 @@ fn describe(input: Input<'_>, mut table: Table) -> Result<Converted, FormatError
     let hash = hash.map(|hash| ("task_hash".to_owned(), hash));
     table.run.tags.extend(hash);
     table.run.label = table.run.tags.get("model").cloned();
-    let metrics = table.metrics().clone();
-    let mut converted = table.finish_with(Epochs::Repeats, |metric, filter| {
-        of_task.identity(metric, filter.unwrap_or(NO_FILTER))
-    });
-    let differences = of_task.differences(&metrics, &converted.rows);
-    converted.notes.splice(..0, differences);
-    Ok(converted)
+    table.identify(|metric, filter| of_task.identity(metric, filter.unwrap_or(NO_FILTER)));
+    let differences = of_task.differences(&table);
+    table.notes.splice(..0, differences);
+    Ok(table)
 }
 
 impl OfTask<'_> {
@@ -330,25 +325,20 @@ impl OfTask<'_> {
     }
 
     /// Says where results and samples disagree.
-    fn differences(
-        &self,
-        metrics: &IndexMap<(String, Option<String>), String>,
-        rows: &[ForeignRow],
-    ) -> Vec<String> {
+    fn differences(&self, table: &Table) -> Vec<String> {
         let samples = self.part("n-samples")["effective"].as_u64();
-        let found = rows.len() as u64;
+        let found = table.len() as u64;
         if let Some(samples) = samples.filter(|samples| *samples != found) {
             return vec![format!(
                 "the results are for {samples} samples, but the file has {found}; copy the file again"
             )];
         }
-        let means = metrics
-            .iter()
-            .filter(|((metric, _), _)| MEANS.contains(&&**metric));
+        let metrics = table.metrics().iter();
+        let means = metrics.filter(|((metric, _), _)| MEANS.contains(&&**metric));
         let difference = |((metric, filter), name): (&(String, Option<String>), &String)| {
             let filter = filter.as_deref().unwrap_or(NO_FILTER);
             let result = &self.part("results")[format!("{metric},{filter}")];
-            let (result, mean) = other_mean(result, rows, name)?;
+            let (result, mean) = table.other_mean(result, name)?;
             Some(format!(
                 "the results have {result:.4} as `{}`, but the samples have {mean:.4}; they are from different runs",
                 escape::name(name)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::detect::other_format;
-use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
 use super::text::{as_string, each_document};
 use crate::trajectory::{Role, Trajectory};
 use crate::{FormatError, Input};
@@ -14,10 +14,7 @@ const OPENAI_BATCH: &str = "the output of OpenAI's batch API, with `custom_id` a
 
 /// The output of the OpenAI batch API: Chat Completions or Responses, by `custom_id`.
 /// <https://platform.openai.com/docs/guides/batch>
-pub(super) fn import_openai_batch(
-    input: Input<'_>,
-    epochs: Epochs,
-) -> Result<Converted, FormatError> {
+pub(super) fn import_openai_batch(input: Input<'_>) -> Result<Table, FormatError> {
     let mut table = Table::default();
     for line in objects(input, OPENAI_BATCH)? {
         let Some(id) = text(&line, "/custom_id") else {
@@ -30,7 +27,7 @@ pub(super) fn import_openai_batch(
         table.run.label = text(&line, "/response/body/model").or(table.run.label);
         table.add(input, openai_batch_row(id, &line))?;
     }
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 fn openai_batch_row(id: String, line: &Value) -> TableRow {
@@ -79,7 +76,7 @@ const AGENT: [(&str, &str); 3] = [
 ];
 
 /// ATIF trajectories: one document, or one per line. `dsrs_metrics::trajectory` reads their steps.
-pub(super) fn import_atif(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_atif(input: Input<'_>) -> Result<Table, FormatError> {
     let mut table = Table::default();
     // The properties that all documents share.
     let mut shared = None::<BTreeMap<String, Value>>;
@@ -103,7 +100,7 @@ pub(super) fn import_atif(input: Input<'_>, epochs: Epochs) -> Result<Converted,
         .map(|(name, value)| (name, as_string(&value)))
         .collect();
     table.run.label = table.run.tags.get("agent").cloned();
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Returns the row of a document. Its id is the session's id, or the number of the document.

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::table::{Converted, Epochs, Table, TableRow};
+use super::table::{Table, TableRow};
 use super::text::{MAX_DOCUMENT, as_text};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 
-pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let mut judged = IndexMap::<String, Map<String, Value>>::new();
     // trec_eval keeps scores as `f32`.
     let mut rankings = IndexMap::<String, Vec<(f32, String)>>::new();
@@ -83,14 +83,11 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
         row.pred.insert("retrieved".to_owned(), documents.into());
         table.add(inputs[0], row)?;
     }
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Reads a reference and a hypothesis, in this order.
-pub(super) fn import_transcripts(
-    inputs: &[Input<'_>],
-    epochs: Epochs,
-) -> Result<Converted, FormatError> {
+pub(super) fn import_transcripts(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let [reference, hypothesis] = inputs else {
         let reason = "expected two files; pass `--from trn REFERENCE HYPOTHESIS`";
         return Err(inputs[0].whole(reason));
@@ -114,7 +111,7 @@ pub(super) fn import_transcripts(
     }
     match said.first() {
         Some((id, _)) => Err(missing(reference, id)),
-        None => Ok(table.finish(epochs)),
+        None => Ok(table),
     }
 }
 

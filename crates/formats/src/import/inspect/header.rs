@@ -9,10 +9,9 @@ use serde_json::{Map, Value};
 use super::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
-use crate::import::table::{list, other_mean, shown};
+use crate::import::table::{Table, list, shown};
 use crate::import::text::{as_string, parse};
 use crate::messages::escape::{name, names};
-use crate::results::ForeignRow;
 
 /// The latest version of the format.
 const VERSION: u64 = 2;
@@ -119,14 +118,14 @@ impl Header {
     }
 
     /// Says which means in the header differ from those of the rows.
-    pub(super) fn other_means(&self, rows: &[ForeignRow]) -> Vec<String> {
+    pub(super) fn other_means(&self, table: &Table) -> Vec<String> {
         let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
         let mut other = Vec::new();
         for score in list(&self.results["scores"]).filter(is_mean) {
             let scorer = text(&score["scorer"]);
             for metric in ["accuracy", "mean"] {
                 let header = &score["metrics"][metric]["value"];
-                if let Some((header, mean)) = other_mean(header, rows, scorer) {
+                if let Some((header, mean)) = table.other_mean(header, scorer) {
                     let scorer = name(scorer);
                     other.push(format!(
                         "the header has {header:.4} as {metric} of `{scorer}`, but the rows have {mean:.4}; the log was changed or is incomplete"

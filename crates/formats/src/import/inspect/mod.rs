@@ -23,7 +23,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::detect::other_format;
-use super::table::{Converted, Epochs, Table, by_id};
+use super::table::{Epochs, Table, by_id};
 use super::text::{Unique, as_text, parse, with_finite_numbers};
 use crate::messages::escape;
 use crate::{FormatError, Input};
@@ -50,7 +50,7 @@ struct Log {
 /// How an archive starts, with or without members.
 const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Table, FormatError> {
     let input = Input { file };
     let mut opened = File::open(file).map_err(|error| input.whole(error))?;
     let metadata = opened.metadata().map_err(|error| input.whole(error))?;
@@ -77,7 +77,7 @@ pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatErr
 }
 
 /// Turns samples into rows: one row for each sample with all its epochs, or one row for each epoch.
-fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Converted, FormatError> {
+fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Table, FormatError> {
     let (header, mut samples) = (log.header, log.samples);
     let status = header.status();
     if samples.is_empty() {
@@ -137,20 +137,19 @@ fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Converted, Form
         let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
         table.run.repeats = Some(repeats.max(header.epochs()));
     }
-    let mut converted =
-        table.finish_with(epochs, |scorer, element| header.identity(scorer, element));
+    table.identify(|scorer, element| header.identity(scorer, element));
     if missing.is_none() && is_repeats {
-        let other = header.other_means(&converted.rows);
-        converted.notes.extend(other);
+        let other = header.other_means(&table);
+        table.notes.extend(other);
     }
-    converted.notes.extend(missing);
-    converted.notes.extend(log.unread.map(|name| {
+    table.notes.extend(missing);
+    table.notes.extend(log.unread.map(|name| {
         format!(
             "the member `{}` is skipped, because its name is not a sample's name",
             escape::name(&name)
         )
     }));
-    Ok(converted)
+    Ok(table)
 }
 
 /// Reads the samples and the header of a JSON log.
