@@ -18,10 +18,10 @@ use super::args::{LabelArguments, Param, RunOptions};
 use super::files::Files;
 use super::options::{check_unique, id_path, set};
 use super::output::{Result, err, print_error, print_report};
-use super::score::{self, RunModels};
+use super::score::{self, Run};
 use crate::agreement::{Closeness, Rating};
 use crate::contract::MetricIdentity;
-use crate::data::Mapping;
+use crate::data::{Mapping, NamedFile};
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
@@ -92,24 +92,23 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let labels = args.label.as_deref().map(labels).transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
+    let inputs = [NamedFile::from(&*args.run)];
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
-        return score::estimate(metrics, &score, &[(&*args.run).into()]);
+        return Run::new(registry, &score, &inputs, metrics)?.estimate();
     }
     check_comparable(registry, &old, &score.metrics, labels.as_ref(), args)?;
-    let models = RunModels::new(&score)?;
-    models
-        .settings()
-        .scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
-    args.options
-        .warn(models.unused_warnings(&args.options.lm, &metrics));
-    let result = score::evaluate(&score, metrics, &models)?;
+    let run = Run::new(registry, &score, &inputs, metrics)?;
+    run.settings()
+        .scope_sync(|| judges::check(&old, &run.metrics, &score.metrics))?;
+    args.options.warn(run.unused_warnings());
+    let result = run.evaluate()?;
     #[cfg(feature = "lm")]
-    args.options.warn(models.usage(Some(&result)));
+    args.options.warn(run.usage(Some(&result)));
     if let Some(exit) = unfinished(&result, args)? {
         return Ok(exit);
     }
-    let violations = score::violations(registry, &result, &models, &score);
+    let violations = run.violations(&result);
     let name = args.out.as_deref().unwrap_or(Path::new("the new judge"));
     let new = Results::of(&result)?.with_name(name.to_string_lossy());
     let (runs, labels) = ([&old, &new], labels.as_ref());

@@ -4,46 +4,38 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::models::RunModels;
 use super::report::INTERRUPTED;
-use super::{Rows, evaluate_rows, of_rows, plan, with_metrics};
-use crate::args::{LmArguments, ScoreArguments};
-use crate::contract::Metric;
-use crate::data::NamedFile;
+use super::{Rows, Run, of_rows};
+use crate::args::LmArguments;
 use crate::evaluate::{EarlyGate, Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
 use crate::output::{Result, err, print_error, print_report};
 use crate::results::FORMAT;
 
-pub(crate) fn run(
-    metrics: Vec<Arc<dyn Metric>>,
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-) -> Result<ExitCode> {
-    let estimate = LmEstimate::new();
-    let models = RunModels::estimated(&args.options.lm, estimate.clone());
-    args.options
-        .warn(models.unused_warnings(&args.options.lm, &metrics));
-    let rows = plan::open(args, inputs, &metrics)?;
-    for gate in &args.stop_when {
-        gate.parse::<EarlyGate>().map_err(|error| err!("{error}"))?;
+impl Run<'_> {
+    pub(crate) fn estimate(&self) -> Result<ExitCode> {
+        let args = self.args;
+        args.options.warn(self.unused_warnings());
+        let rows = self.open()?;
+        for gate in &args.stop_when {
+            gate.parse::<EarlyGate>().map_err(|error| err!("{error}"))?;
+        }
+        let builder = of_rows(self.with_metrics(Evaluate::builder()), args);
+        let evaluate = builder.keep_results(false).build()?;
+        let result = self.evaluate_rows(&evaluate, Rows::Pairs(rows))?;
+        if result.ending != Ending::Complete {
+            print_error(format_args!(
+                "stopped after {} rows, so the estimate is incomplete; run the command again",
+                result.rows
+            ));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        let estimated = Estimated::new(result.rows, &self.estimate.clone().unwrap_or_default());
+        print_report(args.json, &estimated, || estimated.text(&args.options.lm))
     }
-    let evaluate = with_metrics(Evaluate::builder(), metrics, args);
-    let evaluate = of_rows(evaluate, args).keep_results(false);
-    let result = evaluate_rows(&evaluate.build()?, Rows::Pairs(rows), &models, args, inputs)?;
-    if result.ending != Ending::Complete {
-        print_error(format_args!(
-            "stopped after {} rows, so the estimate is incomplete; run the command again",
-            result.rows
-        ));
-        return Ok(ExitCode::from(INTERRUPTED));
-    }
-    let estimated = Estimated::new(result.rows, &estimate);
-    print_report(args.json, &estimated, || estimated.text(&args.options.lm))
 }
 
 /// The output of `--json`.
