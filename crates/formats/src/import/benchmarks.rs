@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, at, list, objects, pick, put, text, tokens};
 use super::text::as_string;
 use crate::{FormatError, Input};
 
@@ -42,15 +42,9 @@ pub(super) fn import_bfcl(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut table, mut right) = (Table::default(), 0);
     for (id, result) in results {
         let mut row = TableRow::new(&*id);
-        row.gold.extend(
-            answers
-                .remove(&id)
-                .map(|it| ("ground_truth".to_owned(), it)),
-        );
+        put(&mut row.gold, "ground_truth", answers.remove(&id));
         row.pred = pick(&result, &[("answer", "/result")]);
-        let calls = bfcl_calls(&result["result"]);
-        row.pred
-            .extend(calls.map(|calls| ("trajectory".to_owned(), calls)));
+        put(&mut row.pred, "trajectory", bfcl_calls(&result["result"]));
         row.latency_s = result["latency"].as_f64();
         row.tokens = tokens(&result, "/input_token_count", "/output_token_count");
         let category = id.rsplit_once('_').map_or(&*id, |(category, _)| category);
@@ -214,26 +208,18 @@ fn row_id(id: &Value, perturbation: &Value, trial: &Value) -> String {
 
 fn helm_row(id: String, state: &Value) -> TableRow {
     let mut row = TableRow::new(id);
-    row.gold = pick(
-        state,
-        &[
-            ("input", "/instance/input/text"),
-            ("prompt", "/request/prompt"),
-        ],
-    );
+    let input = ("input", "/instance/input/text");
+    row.gold = pick(state, &[input, ("prompt", "/request/prompt")]);
     let references = list(&state["instance"]["references"]);
     let correct = references.filter(|it| list(&it["tags"]).any(|tag| tag == "correct"));
     let correct: Vec<Value> = correct.map(|it| it["output"]["text"].clone()).collect();
-    if !correct.is_empty() {
-        row.gold.insert("answer".to_owned(), correct.into());
-    }
+    let correct = Some(correct).filter(|it| !it.is_empty());
+    put(&mut row.gold, "answer", correct);
     if let Some(completion) = at(state, "/result/completions/0/text").and_then(Value::as_str) {
         // The letter of a choice stands for its text.
         let choice = state["output_mapping"][completion.trim()].as_str();
-        row.pred.insert(
-            "answer".to_owned(),
-            choice.unwrap_or(completion.trim()).into(),
-        );
+        let answer = choice.unwrap_or(completion.trim());
+        put(&mut row.pred, "answer", answer);
     }
     row.attributes = pick(state, &[("split", "/instance/split")]);
     row

@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
-use super::table::{Table, TableRow, by_id, insert_present, shown};
+use super::table::{Table, TableRow, by_id, put, shown};
 use super::text::{Lines, ROW_LIMIT, Unique, parse};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::messages::escape;
@@ -183,17 +183,11 @@ impl Sample {
     /// them are attributes.
     fn add_gold(self, row: &mut TableRow) {
         // `{"gen_args_0": {"arg_0": PROMPT, ..}, ..}`
-        let prompt = self.arguments["gen_args_0"]["arg_0"].clone();
-        let gold = [
-            ("answer", self.target.clone()),
-            ("target", self.target),
-            ("doc", self.doc),
-            (
-                "prompt",
-                Some(prompt).filter(Value::is_string).unwrap_or_default(),
-            ),
-        ];
-        insert_present(&mut row.gold, gold);
+        let prompt = &self.arguments["gen_args_0"]["arg_0"];
+        put(&mut row.gold, "answer", self.target.clone());
+        put(&mut row.gold, "target", self.target);
+        put(&mut row.gold, "doc", self.doc);
+        put(&mut row.gold, "prompt", prompt.as_str());
         for name in ["doc_hash", "prompt_hash", "target_hash"] {
             if let Some(hash) = self.others.0.get(name).and_then(Value::as_str) {
                 row.attributes.insert(name, hash);

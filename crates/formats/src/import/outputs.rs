@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::detect::other_format;
-use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, at, list, objects, pick, put, text, tokens};
 use super::text::{as_string, each_document};
 use crate::trajectory::{Role, Trajectory};
 use crate::{FormatError, Input};
@@ -117,10 +117,9 @@ fn atif_row(number: usize, document: Value) -> Result<TableRow, String> {
         of_role.map(|it| Value::from(it.text.as_str()))
     };
     let task = text(Role::User).next();
-    row.gold.extend(task.map(|task| ("task".to_owned(), task)));
+    put(&mut row.gold, "task", task);
     let answer = text(Role::Assistant).next_back();
-    row.pred
-        .extend(answer.map(|answer| ("answer".to_owned(), answer)));
+    put(&mut row.pred, "answer", answer);
     row.pred.insert("trajectory".to_owned(), document);
     Ok(row)
 }

@@ -400,13 +400,12 @@ pub(super) fn pick<F: FromIterator<(String, Value)>>(value: &Value, fields: &[(&
     fields.iter().filter_map(field).collect()
 }
 
-/// Adds fields, except those whose value is null.
-pub(super) fn insert_present<'n>(
-    fields: &mut Map<String, Value>,
-    values: impl IntoIterator<Item = (&'n str, Value)>,
-) {
-    let values = values.into_iter().filter(|(_, value)| !value.is_null());
-    fields.extend(values.map(|(name, value)| (name.to_owned(), value)));
+/// Adds a field, unless its value is null.
+pub(super) fn put(fields: &mut Map<String, Value>, name: &str, value: impl Into<Value>) {
+    match value.into() {
+        Value::Null => {}
+        value => drop(fields.insert(name.to_owned(), value)),
+    }
 }
 
 /// Returns the tokens of prompt and reply at these pointers.

@@ -53,27 +53,19 @@ pub(super) fn import(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
         let reason = "expected judgements (4 columns) and a run (6 columns), found one of them; pass `--from trec QRELS RUN`";
         return Err(inputs[0].whole(reason));
     }
-    let unranked = judged.keys().filter(|query| !rankings.contains_key(*query));
-    let unranked: Vec<&str> = unranked.map(String::as_str).collect();
-    let unjudged = rankings.keys().filter(|query| !judged.contains_key(*query));
-    let unjudged: Vec<&str> = unjudged.map(String::as_str).collect();
-    for (queries, note) in [
-        (
-            unranked,
-            "queries without a ranking count as empty rankings, as in `trec_eval -c`",
-        ),
-        (
-            unjudged,
-            "queries without judgements are left out, as in trec_eval",
-        ),
-    ] {
+    let mut note = |queries: Vec<&String>, note: &str| {
         if !queries.is_empty() {
-            let names = escape::names(queries.iter().take(5).copied());
-            table
-                .notes
-                .push(format!("{note}: {} ({names})", queries.len()));
+            let names = escape::names(queries.iter().take(5).map(|query| query.as_str()));
+            let note = format!("{note}: {} ({names})", queries.len());
+            table.notes.push(note);
         }
-    }
+    };
+    let unranked = judged.keys().filter(|query| !rankings.contains_key(*query));
+    let unranked_note = "queries without a ranking count as empty rankings, as in `trec_eval -c`";
+    note(unranked.collect(), unranked_note);
+    let unjudged = rankings.keys().filter(|query| !judged.contains_key(*query));
+    let unjudged_note = "queries without judgements are left out, as in trec_eval";
+    note(unjudged.collect(), unjudged_note);
     for (query, grades) in judged {
         let mut ranking = rankings.swap_remove(&query).unwrap_or_default();
         ranking.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::messages::{Attachments, text_of, trajectory};
-use crate::import::table::{Epochs, TableRow, insert_present};
+use crate::import::table::{Epochs, TableRow, put};
 use crate::import::text::{Unique, parse};
 use crate::json::found;
 use crate::text::digit_value;
@@ -130,10 +130,8 @@ impl Sample {
                 // Logs of earlier versions have only the message.
                 None => text_of(&self.output["choices"][0]["message"]["content"]),
             };
-            let answer = completion.map(|answer| ("answer".to_owned(), answer.into()));
-            row.pred.extend(answer);
-            let messages = trajectory(&self.messages);
-            row.pred.insert("trajectory".to_owned(), messages);
+            put(&mut row.pred, "answer", completion);
+            put(&mut row.pred, "trajectory", trajectory(&self.messages));
             for (scorer, score) in self.scores.into_iter().flat_map(|scores| scores.0) {
                 score.add_to(&mut row, &scorer);
             }
@@ -145,13 +143,10 @@ impl Sample {
             Value::Array(messages) => trajectory(&messages),
             input => input,
         };
-        let gold = [
-            ("input", input),
-            ("answer", self.target.clone()),
-            ("target", self.target),
-            ("choices", self.choices),
-        ];
-        insert_present(&mut row.gold, gold);
+        put(&mut row.gold, "input", input);
+        put(&mut row.gold, "answer", self.target.clone());
+        put(&mut row.gold, "target", self.target);
+        put(&mut row.gold, "choices", self.choices);
         row.latency_s = self.working_time.or(self.total_time);
         row.tokens = self.model_usage.get(model).map(|usage| {
             let input = [

@@ -54,7 +54,7 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
             return Err(of_trace(reason));
         }
         let roots = roots(spans).map_err(of_trace)?;
-        for row in rows.of_trace(&trace, roots).map_err(of_trace)? {
+        for row in rows.of_trace(&trace, &roots).map_err(of_trace)? {
             table.add(input, row)?;
         }
     }
