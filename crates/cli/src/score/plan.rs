@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::{Run, limits};
-use crate::args::ScoreArguments;
+use crate::args::{Param, ScoreArguments};
 use crate::contract::{Example, FieldError, Metric, MetricErrorKind, Params, Prediction, Side};
 use crate::data::{DataReader, Pairs, Samples, guess_mappings};
 use crate::evaluate::{EvaluateBuilder, EvaluateError, EvaluateErrorKind};
@@ -64,29 +64,19 @@ pub(crate) fn configure(
 
 /// Checks that the metrics named by `--param` and `--fail-under` are in the run.
 fn check_names(args: &ScoreArguments) -> Result<()> {
-    let known = || names(args);
-    let params = args.params.iter().map(|it| {
-        (
-            &*it.metric,
-            &*it.metric,
-            format!("--param {}.{}", it.metric, it.key),
-        )
-    });
-    let limits = args
-        .fail_under
-        .iter()
-        .map(|it| (it.metric(), &*it.name, format!("--fail-under {}", it.name)));
-    match params
-        .chain(limits)
-        .find(|(metric, ..)| known().all(|name| name != *metric))
-    {
-        Some((_, name, option)) => {
-            let hint = did_you_mean(name, known());
-            let hint = hint.as_deref().unwrap_or("; add it with -m");
-            Err(err!("{option}: `{name}` is not a metric in this run{hint}"))
+    let check = |metric: &str, name: &str, option: &str| {
+        if names(args).any(|known| known == metric) {
+            return Ok(());
         }
-        None => Ok(()),
+        let hint = did_you_mean(name, names(args));
+        let hint = hint.as_deref().unwrap_or("; add it with -m");
+        Err(err!("{option}: `{name}` is not a metric in this run{hint}"))
+    };
+    for Param { metric, key, .. } in &args.params {
+        check(metric, metric, &format!("--param {metric}.{key}"))?;
     }
+    let mut limits = args.fail_under.iter();
+    limits.try_for_each(|it| check(it.metric(), &it.name, &format!("--fail-under {}", it.name)))
 }
 
 /// Returns the reader of the options, without mappings.
