@@ -205,10 +205,9 @@ impl LeftOut {
             .map(|(name, count)| format!("{count} {name}"))
             .collect();
         each.sort_unstable();
-        let (results, are) = if all == 1 {
-            ("result", "is")
-        } else {
-            ("results", "are")
+        let (results, are) = match all {
+            1 => ("result", "is"),
+            _ => ("results", "are"),
         };
         (all > 0).then(|| {
             format!(

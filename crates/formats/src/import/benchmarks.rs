@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::table::{Table, TableRow, at, list, objects, pick, put, text, tokens};
 use super::text::as_string;
@@ -69,11 +69,8 @@ fn bfcl_calls(result: &Value) -> Option<Value> {
         let (name, args) = call.as_object()?.iter().next()?;
         Some(json!({ "name": name, "args": args }))
     };
-    result.as_array()?;
-    list(result)
-        .map(call)
-        .collect::<Option<Vec<_>>>()
-        .map(Value::from)
+    let calls = result.as_array()?.iter().map(call);
+    calls.collect::<Option<Vec<_>>>().map(Value::from)
 }
 
 const SWEBENCH: &str =
@@ -101,13 +98,10 @@ pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError
                 continue;
             }
             // A prediction, or `{INSTANCE: PREDICTION, ..}`.
+            let by_id = object.as_object().into_iter().flat_map(Map::values);
             let predictions = match at(&object, "/instance_id") {
                 Some(_) => vec![&object],
-                None => object
-                    .as_object()
-                    .into_iter()
-                    .flat_map(|it| it.values())
-                    .collect(),
+                None => by_id.collect(),
             };
             for prediction in predictions {
                 let id = text(prediction, "/instance_id");

@@ -23,10 +23,8 @@ pub(super) fn import_promptfoo(input: Input<'_>) -> Result<Table, FormatError> {
         table.add(input, promptfoo_row(result, number, has_columns))?;
     }
     let count = |name: &str| document["results"]["stats"][name].as_u64();
-    let total = ["successes", "failures", "errors"]
-        .into_iter()
-        .map(count)
-        .sum();
+    let total = ["successes", "failures", "errors"].map(count);
+    let total = total.into_iter().sum();
     let passed = results.iter().filter(|it| it["success"] == true).count();
     table.check("tests", total, results.len());
     table.check("tests that pass", count("successes"), passed);
@@ -185,11 +183,7 @@ const RAGAS_PRED: [(&str, &str); 2] = [
 /// are scores: <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
 pub(super) fn import_ragas(input: Input<'_>) -> Result<Table, FormatError> {
     let samples = objects(input, RAGAS)?;
-    let is_sample = |it: &Value| {
-        RAGAS_PRED
-            .iter()
-            .any(|(_, pointers)| at(it, pointers).is_some())
-    };
+    let is_sample = |it: &Value| !pick::<Map<_, _>>(it, &RAGAS_PRED).is_empty();
     if !samples.first().is_some_and(is_sample) {
         let reason = "no `response` and no `retrieved_contexts`";
         return Err(other_format(input, RAGAS, input.whole(reason)));
@@ -204,11 +198,7 @@ pub(super) fn import_ragas(input: Input<'_>) -> Result<Table, FormatError> {
         let has_number = samples.iter().any(|it| number(&it[name]).is_some());
         !is_index && !is_field(name) && has_number
     };
-    let names = samples[0]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name);
+    let names = samples[0].as_object().into_iter().flat_map(Map::keys);
     let metrics: Vec<&String> = names.filter(|name| is_score(name)).collect();
     let mut table = Table::default();
     for (sample, id) in samples.iter().zip(1_u64..) {

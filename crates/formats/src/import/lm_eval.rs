@@ -7,8 +7,6 @@
 //! contains one document under one filter; the lines of one filter come before those of the next.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::BufReader;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
@@ -17,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::detect::other_format;
 use super::table::{Table, TableRow, by_id, put, shown};
-use super::text::{Lines, ROW_LIMIT, Unique, parse};
+use super::text::{ROW_LIMIT, Unique, lines, parse};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::messages::escape;
 use crate::{FormatError, Input};
@@ -89,12 +87,11 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
 
 /// Reads the samples of each document, and the filters in the order of the file.
 fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>), FormatError> {
-    let file = File::open(input.file).map_err(|error| input.whole(error))?;
     let (mut documents, mut filters) = (IndexMap::<_, Samples>::new(), IndexSet::new());
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
-    while lines.read_next().map_err(|error| input.whole(error))? {
-        let at = format_args!("line {}", lines.number);
-        let parsed = parse::<Sample>(&lines.line).and_then(|mut sample| Ok((sample.id()?, sample)));
+    for line in lines(input)? {
+        let (number, line) = line?;
+        let at = format_args!("line {number}");
+        let parsed = parse::<Sample>(&line).and_then(|mut sample| Ok((sample.id()?, sample)));
         let (id, mut sample) = parsed.map_err(|reason| {
             let own = input.invalid(at, reason);
             match documents.is_empty() {
@@ -108,7 +105,7 @@ fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>
             return Err(input.invalid(at, format_args!("more than {MAX_FILTERS} filters")));
         }
         let samples = documents.entry(id.clone()).or_default();
-        if let Some((first, _)) = samples.insert(filter, (lines.number, sample)) {
+        if let Some((first, _)) = samples.insert(filter, (number, sample)) {
             let id = escape::name(&id);
             return Err(input.invalid(
                 at,

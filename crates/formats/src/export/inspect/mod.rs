@@ -149,10 +149,8 @@ fn score(run: &ExportedRun<'_>, name: &str) -> Value {
         _ => "mean",
     };
     let mut metrics = Map::new();
-    for (name, value) in [
-        (mean, figures.score),
-        ("stderr", figures.uncertainty.stderr()),
-    ] {
+    let stderr = figures.uncertainty.stderr();
+    for (name, value) in [(mean, figures.score), ("stderr", stderr)] {
         let metric = value.map(|value| json!({ "name": name, "value": value, "params": {} }));
         metrics.extend(metric.map(|metric| (name.to_owned(), metric)));
     }

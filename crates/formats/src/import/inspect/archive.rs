@@ -9,7 +9,7 @@ use rawzip::{
 };
 
 use super::header::Header;
-use super::sample::Sample;
+use super::sample::{self, Sample};
 use super::{EXPECTED, Log, MAX_MEMBER, Samples};
 use super::{fields, kept};
 use crate::import::text::{as_text, with_finite_numbers};
@@ -69,7 +69,7 @@ pub(super) fn read(
                 let parsed = id_and_epoch.and_then(|(id, epoch)| Some((id, epoch.parse().ok()?)));
                 if let Some((id, epoch)) = parsed {
                     let place = format!("sample {}, epoch {epoch}", escape::name(id));
-                    let text = members.fields(&entry, &Sample::fields(), &place)?;
+                    let text = members.fields(&entry, sample::FIELDS, &place)?;
                     let sample = Sample::parse(&text);
                     let sample = sample.map_err(|reason| input.invalid(place, reason))?;
                     let epochs = samples.entry(id.to_owned()).or_default();
@@ -80,7 +80,7 @@ pub(super) fn read(
                 continue;
             }
         };
-        *of_header = Some((members.fields(&entry, &Header::FIELDS, &place)?, place));
+        *of_header = Some((members.fields(&entry, Header::FIELDS, &place)?, place));
     }
     if found != archive.entries_hint() {
         return Err(input.whole(format_args!(
@@ -120,7 +120,7 @@ impl Members<'_> {
     fn fields(
         &mut self,
         entry: &ZipFileHeaderRecord<'_>,
-        keep: &[&str],
+        keep: &str,
         place: &str,
     ) -> Result<String, FormatError> {
         let kept = self.content(entry).and_then(|bytes| {

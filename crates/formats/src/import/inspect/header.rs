@@ -60,7 +60,7 @@ const TAGS: [(&str, &str); 13] = [
 
 impl Header {
     /// The fields that are read.
-    pub(super) const FIELDS: [&str; 4] = ["version", "status", "eval", "results"];
+    pub(super) const FIELDS: &str = "version status eval results";
 
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let header: Self = parse(text.as_bytes())?;
@@ -96,18 +96,13 @@ impl Header {
         if total == found || self.status() != "success" {
             return None;
         }
-        let ids = list(&self.eval.others["dataset"]["sample_ids"]);
-        let ids: Vec<String> = ids.flat_map(id_of).collect();
-        let each = ids
-            .iter()
-            .flat_map(|id| (1..=self.epochs()).map(move |epoch| (&**id, epoch)));
-        let missing = each.filter(|(id, epoch)| {
-            let epochs = samples.get(*id);
-            epochs.is_none_or(|epochs| !epochs.contains_key(epoch))
-        });
-        let missing: Vec<String> = missing
-            .map(|(id, epoch)| format!("{id} (epoch {epoch})"))
-            .collect();
+        let mut missing = Vec::new();
+        for id in list(&self.eval.others["dataset"]["sample_ids"]).flat_map(id_of) {
+            let known = samples.get(&id);
+            let is_missing = |epoch: &u32| known.is_none_or(|known| !known.contains_key(epoch));
+            let epochs = (1..=self.epochs()).filter(is_missing);
+            missing.extend(epochs.map(|epoch| format!("{id} (epoch {epoch})")));
+        }
         let missing = match missing.is_empty() {
             true => String::new(),
             false => format!(" without {}", names(missing.iter().map(String::as_str))),

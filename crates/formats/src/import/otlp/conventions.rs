@@ -84,13 +84,11 @@ fn open_telemetry(span: &Span) -> Option<Said> {
             let instructions = instructions.filter(Value::is_array);
             let system = instructions.map(|parts| json!({ "role": "system", "parts": parts }));
             let messages = items(span, "gen_ai.input.messages");
+            let keys = ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"];
             Some(Said::Reply(Reply {
                 input: system.into_iter().chain(messages).collect(),
                 output: items(span, "gen_ai.output.messages"),
-                tokens: tokens(
-                    span,
-                    ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
-                ),
+                tokens: tokens(span, keys),
                 is_agent: operation == "invoke_agent",
             }))
         }
@@ -181,10 +179,7 @@ fn vercel_message(message: &Value) -> Value {
     let part = |part: &Value| match part["type"].as_str() {
         Some("text") => json!({ "type": "text", "content": part["text"] }),
         Some("tool-result") => {
-            let output = part
-                .get("output")
-                .or_else(|| part.get("result"))
-                .unwrap_or(&Value::Null);
+            let output = part.get("output").unwrap_or(&part["result"]);
             let value = output.get("value").unwrap_or(output);
             json!({ "type": "tool_call_response", "id": part["toolCallId"], "response": value })
         }
@@ -214,11 +209,8 @@ fn flat_message(message: &Value) -> Value {
         let response = texts.into_iter().next().unwrap_or_default();
         parts.push(json!({ "type": "tool_call_response", "id": message["tool_call_id"], "response": response }));
     } else {
-        parts.extend(
-            texts
-                .into_iter()
-                .map(|text| json!({ "type": "text", "content": text })),
-        );
+        let part = |text| json!({ "type": "text", "content": text });
+        parts.extend(texts.into_iter().map(part));
     }
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let call = call.get("tool_call").unwrap_or(call);
