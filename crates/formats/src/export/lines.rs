@@ -7,7 +7,7 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::run::{Annotator, ExportedRun, LeftOut, Sample, fields, nanos, present};
+use super::run::{Annotator, ExportedRun, LeftOut, Sample, fields, present, since_1970};
 use crate::FormatError;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::import::as_string;
@@ -213,6 +213,8 @@ pub(super) fn spans(
     let trace = valid_id(attribute(row, "trace_id"), 32);
     let parent = valid_id(attribute(row, "span_id"), 16).filter(|_| trace.is_some());
     let own = hexadecimal(&run.hash(&[&row.id]));
+    // OTLP has 64-bit integers as strings.
+    let nanos = |time| since_1970(time).as_nanos().to_string();
     let span = present(json!({
         "traceId": trace.unwrap_or(&own[..32]),
         "spanId": &own[32..48],

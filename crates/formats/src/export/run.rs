@@ -1,6 +1,5 @@
 //! The run that is exported: its rows and figures, facts about it, and the texts of each row.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::fs::File;
 use std::path::Path;
@@ -105,10 +104,9 @@ impl<'a> ExportedRun<'a> {
         }
         let files = self.manifest.data.iter();
         let names: Vec<String> = files.map(|file| stem(Path::new(&file.name))).collect();
-        if names.is_empty() {
-            stem(self.file)
-        } else {
-            names.join("+")
+        match &*names {
+            [] => stem(self.file),
+            names => names.join("+"),
         }
     }
 
@@ -118,11 +116,9 @@ impl<'a> ExportedRun<'a> {
 
     /// Returns the parameters of a metric.
     #[cfg(feature = "inspect")]
-    pub(super) fn parameters(&self, metric: &str) -> BTreeMap<String, String> {
-        let identity = self.identity(metric);
-        identity
-            .map(|it| it.parameters().clone())
-            .unwrap_or_default()
+    pub(super) fn parameters(&self, metric: &str) -> std::collections::BTreeMap<String, String> {
+        let identity = self.identity(metric).map(MetricIdentity::parameters);
+        identity.cloned().unwrap_or_default()
     }
 
     pub(super) fn is_lower_better(&self, metric: &str) -> bool {
@@ -131,31 +127,19 @@ impl<'a> ExportedRun<'a> {
     }
 
     pub(super) fn annotator(&self, metric: &str) -> Annotator<'_> {
-        match self
-            .identity(metric)
-            .map(MetricIdentity::models)
-            .unwrap_or_default()
-        {
+        let models = self.identity(metric).map(MetricIdentity::models);
+        match models.unwrap_or_default() {
             [] => Annotator::Code,
             models if models.iter().all(|model| model == OFFLINE_JUDGE) => Annotator::OfflineJudge,
             models => Annotator::Models(models),
         }
     }
 
-    /// The end of the run in whole seconds since 1970.
-    pub(super) fn ended_s(&self) -> u64 {
-        self.ended
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs()
-    }
-
     /// Returns an id that is the same each time that the same run is exported: a UUID whose random bits are a hash.
     pub(super) fn uuid(&self, parts: &[&str]) -> String {
         let bits = self.hash(parts);
-        Builder::from_random_bytes(std::array::from_fn(|place| bits[place]))
-            .into_uuid()
-            .to_string()
+        let uuid = Builder::from_random_bytes(std::array::from_fn(|place| bits[place]));
+        uuid.into_uuid().to_string()
     }
 
     /// Returns a hash of the run and of these parts.
@@ -230,17 +214,13 @@ pub(super) enum Annotator<'a> {
 
 /// The name of a file without folder and extension.
 pub(super) fn stem(file: &Path) -> String {
-    file.file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned())
-        .unwrap_or_default()
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
-/// Nanoseconds since 1970 as a string, as OTLP JSON has 64-bit integers.
-pub(super) fn nanos(time: SystemTime) -> String {
-    time.duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_nanos()
-        .to_string()
+/// The time since 1970.
+pub(super) fn since_1970(time: SystemTime) -> Duration {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Returns the tokens of the program, if both numbers are known.
@@ -278,10 +258,7 @@ impl Sample {
         let first = |fields: &[&str]| fields.iter().find_map(|field| row.field(field));
         let input = named("input", &export.input)?;
         let input = input.or_else(|| first(&["gold.input", "gold.question"]));
-        let input = input
-            .or(row.gold.as_ref())
-            .map(as_string)
-            .unwrap_or_default();
+        let input = input.or(row.gold.as_ref());
         let target = named("target", &export.target)?;
         let target = target.or_else(|| first(&["gold.target", "gold.answer"]));
         let target = match target {
@@ -293,9 +270,8 @@ impl Sample {
             None => None,
             Some(pred) => {
                 let output = named("output", &export.output)?;
-                Some(as_string(
-                    output.or_else(|| first(&["pred.answer"])).unwrap_or(pred),
-                ))
+                let output = output.or_else(|| first(&["pred.answer"]));
+                Some(as_string(output.unwrap_or(pred)))
             }
         };
         let trajectory = row
@@ -303,7 +279,7 @@ impl Sample {
             .filter(|value| value.is_array());
         let trajectory = trajectory.and_then(|value| Trajectory::from_json(value.clone()).ok());
         Ok(Self {
-            input,
+            input: input.map(as_string).unwrap_or_default(),
             target,
             output,
             trajectory,

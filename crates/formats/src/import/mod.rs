@@ -78,8 +78,10 @@ pub fn import_files(
     out: &Path,
 ) -> Result<Vec<String>, FormatError> {
     let Converted { rows, run, notes } = folder::convert(format, epochs, files)?;
-    let unwritable = |error| Input { file: files[0] }.output(error);
-    write_foreign_rows(out, rows, run).map_err(unwritable)?;
+    write_foreign_rows(out, rows, run).map_err(|error| {
+        let reason = format_args!("the converted rows cannot be written: {error}");
+        FormatError::at(files[0], reason)
+    })?;
     Ok(notes)
 }
 

@@ -161,10 +161,7 @@ impl Table {
             ..RowAttempt::default()
         };
         let mut program = ProgramOutput::new(());
-        let latency = row
-            .latency_s
-            .and_then(|it| Duration::try_from_secs_f64(it).ok());
-        if let Some(latency) = latency {
+        if let Some(Ok(latency)) = row.latency_s.map(Duration::try_from_secs_f64) {
             program = program.with_latency(latency);
         }
         if let Some([input, replies]) = row.tokens {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Names, SCHEMA_VERSION};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{MetricIdentity, ScoreKind};
-use crate::export::run::{Annotator, ExportedRun, present};
+use crate::export::run::{Annotator, ExportedRun, present, since_1970};
 use crate::messages::escape;
 use crate::results::MetricFigures;
 
@@ -174,7 +174,7 @@ pub(super) fn document(
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": names.evaluation_id,
         "evaluation_timestamp": started.map(|it| it.to_string()),
-        "retrieved_timestamp": run.ended_s().to_string(),
+        "retrieved_timestamp": since_1970(run.ended).as_secs().to_string(),
         "source_metadata": source_metadata,
         "eval_library": { "name": "dsrs-metrics", "version": run.manifest.library.version },
         "model_info": { "name": names.model, "id": names.model, "additional_details": deployment },

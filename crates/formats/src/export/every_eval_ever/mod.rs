@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::run::{ExportedRun, LeftOut};
+use super::run::{ExportedRun, LeftOut, since_1970};
 use crate::FormatError;
 use crate::evaluate::report::OutputFile;
 use crate::messages::escape;
@@ -92,7 +92,7 @@ impl Names {
         let (developer, name) = model.split_once('/').unwrap_or_default();
         let name = name.replace('/', "_");
         Ok(Self {
-            evaluation_id: format!("{dataset}/{model}/{}", run.ended_s()),
+            evaluation_id: format!("{dataset}/{model}/{}", since_1970(run.ended).as_secs()),
             model: model.to_owned(),
             organization: organization.to_owned(),
             folder: format!("data/{collection}/{developer}/{name}"),

@@ -124,7 +124,7 @@ fn string(value: Value) -> String {
     }
 }
 
-fn items(value: Value) -> Vec<Value> {
+pub(super) fn items(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
         _ => Vec::new(),
