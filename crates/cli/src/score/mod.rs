@@ -188,9 +188,8 @@ impl Run<'_> {
     }
 
     fn evaluate_rows(&self, evaluate: &Evaluate, rows: Rows) -> Result<EvaluationResult> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build();
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.enable_all().build();
         let runtime =
             runtime.map_err(|error| err!("cannot start the threads for the run: {error}"))?;
         let run = self.settings().scope(async {

@@ -224,9 +224,8 @@ impl Run<'_> {
 
     /// Returns `true` if a metric has such a requirement.
     fn requires(&self, is_met: impl Fn(&Requirement) -> bool) -> bool {
-        requirements(self.settings(), &self.metrics)
-            .iter()
-            .any(is_met)
+        let requirements = requirements(self.settings(), &self.metrics);
+        requirements.iter().any(is_met)
     }
 
     /// Returns the ledger of all calls.
@@ -261,9 +260,9 @@ fn with_embedder(models: Models, args: &LmArguments) -> Models {
 fn requirements(settings: Settings, metrics: &[Arc<dyn Metric>]) -> Vec<Requirement> {
     let mut requirements = Vec::new();
     settings.scope_sync(|| {
-        metrics
-            .iter()
-            .for_each(|metric| metric.requirements(&mut requirements));
+        for metric in metrics {
+            metric.requirements(&mut requirements);
+        }
     });
     requirements
 }

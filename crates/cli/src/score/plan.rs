@@ -134,10 +134,8 @@ impl Run<'_> {
         let mut read: Vec<(Side, &str)> = Vec::new();
         for metric in metrics {
             let spec = metric.spec();
-            read.extend(
-                spec.get_input_spec()
-                    .map(|(side, field)| (side, field.name)),
-            );
+            let fields = spec.get_input_spec();
+            read.extend(fields.map(|(side, field)| (side, field.name)));
         }
         let is_mapped =
             |side, name: &str| args.mappings.iter().any(|mapping| mapping.sets(side, name));

@@ -71,9 +71,8 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
         table.add(input, row)?;
     }
     if table.metrics().is_empty() {
-        table
-            .notes
-            .push("no metric has a numeric value in any sample".to_owned());
+        let note = "no metric has a numeric value in any sample";
+        table.notes.push(note.to_owned());
     }
     skipped.retain(|skipped| with_numbers.iter().all(|(metric, _)| metric != skipped));
     if !skipped.is_empty() {

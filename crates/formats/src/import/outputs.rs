@@ -34,11 +34,9 @@ fn openai_batch_row(id: String, line: &Value) -> TableRow {
     let mut row = TableRow::new(id);
     let body = &line["response"]["body"];
     row.attributes = pick(body, &[("model", "/model")]);
-    row.tokens = tokens(
-        body,
-        "/usage/prompt_tokens /usage/input_tokens",
-        "/usage/completion_tokens /usage/output_tokens",
-    );
+    let input = "/usage/prompt_tokens /usage/input_tokens";
+    let output = "/usage/completion_tokens /usage/output_tokens";
+    row.tokens = tokens(body, input, output);
     let items = at(body, "/output").filter(|it| it.is_array());
     let (answers, trajectory): (Vec<Value>, _) = match items {
         Some(items) => {
@@ -96,9 +94,8 @@ pub(super) fn import_atif(input: Input<'_>) -> Result<Table, FormatError> {
         table.add(input, row.map_err(|reason| input.invalid(place, reason))?)
     })?;
     let tags = shared.unwrap_or_default().into_iter();
-    table.run.tags = tags
-        .map(|(name, value)| (name, as_string(&value)))
-        .collect();
+    let tags = tags.map(|(name, value)| (name, as_string(&value)));
+    table.run.tags = tags.collect();
     table.run.label = table.run.tags.get("agent").cloned();
     Ok(table)
 }
@@ -116,10 +113,8 @@ fn atif_row(number: usize, document: Value) -> Result<TableRow, String> {
         let of_role = messages.filter(move |it| it.role == role && !it.text.is_empty());
         of_role.map(|it| Value::from(it.text.as_str()))
     };
-    let task = text(Role::User).next();
-    put(&mut row.gold, "task", task);
-    let answer = text(Role::Assistant).next_back();
-    put(&mut row.pred, "answer", answer);
+    put(&mut row.gold, "task", text(Role::User).next());
+    put(&mut row.pred, "answer", text(Role::Assistant).next_back());
     row.pred.insert("trajectory".to_owned(), document);
     Ok(row)
 }

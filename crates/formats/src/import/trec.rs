@@ -111,15 +111,11 @@ fn transcripts(input: Input<'_>) -> Result<IndexMap<String, String>, FormatError
     let mut transcripts = IndexMap::new();
     for (number, line) in lines(input)? {
         let invalid = |reason: &str| input.invalid(format_args!("line {number}"), reason);
-        let line = line
-            .trim()
-            .strip_suffix(')')
-            .and_then(|line| line.rsplit_once('('));
-        let (text, id) = line.ok_or_else(|| invalid("expected `TEXT (ID)`"))?;
-        if transcripts
-            .insert(id.trim().to_owned(), text.trim().to_owned())
-            .is_some()
-        {
+        let line = line.trim().strip_suffix(')');
+        let parts = line.and_then(|line| line.rsplit_once('('));
+        let (text, id) = parts.ok_or_else(|| invalid("expected `TEXT (ID)`"))?;
+        let first = transcripts.insert(id.trim().to_owned(), text.trim().to_owned());
+        if first.is_some() {
             return Err(invalid("duplicate transcript for this id; keep only one"));
         }
     }

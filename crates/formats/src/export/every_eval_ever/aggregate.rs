@@ -153,7 +153,7 @@ pub(super) fn document(
     run: &ExportedRun<'_>,
     names: &Names,
     evaluation_results: &[Value],
-    samples: Option<Value>,
+    samples: Option<&Value>,
 ) -> Value {
     let is_other = |name: &str| KNOWN_TAGS.split(' ').all(|known| known != name);
     let mut tags = run.manifest.tags.clone();

@@ -111,13 +111,10 @@ fn is_portable(name: &str) -> bool {
     let device = name.split('.').next().unwrap_or_default();
     let device = device.to_ascii_uppercase();
     let is_port = device.starts_with("COM") || device.starts_with("LPT");
-    let is_reserved = ["CON", "PRN", "AUX", "NUL", "DATA"].contains(&&*device);
+    let is_reserved =
+        ["CON", "PRN", "AUX", "NUL", "DATA"].contains(&&*device) || (is_port && device.len() == 4);
     let is_invalid = |it: char| it.is_control() || "<>:\"/\\|?*".contains(it);
-    !name.is_empty()
-        && !name.ends_with(['.', ' '])
-        && !name.contains(is_invalid)
-        && !is_reserved
-        && !(is_port && device.len() == 4)
+    !name.is_empty() && !name.ends_with(['.', ' ']) && !name.contains(is_invalid) && !is_reserved
 }
 
 /// Writes both files, and returns their paths, the run first, with notes on what is not in them.
@@ -136,7 +133,7 @@ pub(super) fn write(
     let path = target.join(names.samples());
     let samples = write_samples(run, &names, &path, &mut notes)?;
     files.extend(samples.is_some().then_some(path));
-    let document = aggregate::document(run, &names, &results, samples);
+    let document = aggregate::document(run, &names, &results, samples.as_ref());
     write_file(&files[0], |out| {
         serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)

@@ -165,10 +165,8 @@ impl Members<'_> {
         let limit = MAX_BYTES.max(self.size.saturating_mul(MAX_RATIO));
         let longest = MAX_MEMBER.min(limit - self.read);
         let mut bytes = Vec::new();
-        content
-            .take(longest + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| damage(&error))?;
+        let read = content.take(longest + 1).read_to_end(&mut bytes);
+        read.map_err(|error| damage(&error))?;
         self.read += bytes.len() as u64;
         if self.read > limit {
             return Err(format!(
@@ -185,10 +183,9 @@ impl Members<'_> {
 
 /// Says why a member cannot be read.
 fn damage(error: &io::Error) -> String {
-    let of_archive = error
-        .get_ref()
-        .and_then(|error| error.downcast_ref::<rawzip::Error>());
-    match of_archive.map(rawzip::Error::kind) {
+    let cause = error.get_ref();
+    let of_archive = cause.and_then(|cause| cause.downcast_ref::<Error>());
+    match of_archive.map(Error::kind) {
         Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
             format!("longer than the {expected} bytes that the directory says")
         }

@@ -226,10 +226,8 @@ fn text(value: &Value) -> &str {
 /// Lists the model of each role, sorted by role.
 fn roles(roles: &Map<String, Value>) -> String {
     let model = |role: &Value| role.get("model").map_or_else(|| as_string(role), as_string);
-    let mut all: Vec<_> = roles
-        .iter()
-        .map(|(name, role)| format!("{name}: {}", model(role)))
-        .collect();
+    let role = |(name, role)| format!("{name}: {}", model(role));
+    let mut all: Vec<_> = roles.iter().map(role).collect();
     all.sort_unstable();
     all.join(", ")
 }

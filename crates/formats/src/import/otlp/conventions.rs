@@ -284,13 +284,10 @@ fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {
 
 /// Returns an attribute of the span, or of the event that details its operation.
 pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
-    let details = span
-        .events
-        .iter()
-        .filter(|it| it.name.ends_with(".operation.details"));
-    span.attributes
-        .get(key)
-        .or_else(|| details.flat_map(|it| it.attributes.get(key)).next())
+    let events = span.events.iter();
+    let mut details = events.filter(|it| it.name.ends_with(".operation.details"));
+    let of_span = span.attributes.get(key);
+    of_span.or_else(|| details.find_map(|it| it.attributes.get(key)))
 }
 
 /// Returns a structured value, which may be written as a string of JSON.
