@@ -15,10 +15,10 @@ mod report;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use ci_files::CiFile;
 use dsrs_metrics_formats::Epochs;
+pub(super) use models::Run;
 use plan::Builder;
 pub(super) use plan::configure;
 pub(super) use report::INTERRUPTED;
@@ -29,32 +29,12 @@ use super::from::{InputFile, print_scores};
 use super::options::set;
 use super::otlp::Otlp;
 use super::output::{Result, err, fail_each, print_error};
-use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs, Samples};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult, Sample, StopSettings};
-use crate::judge::Models;
-#[cfg(feature = "lm")]
-use crate::lm::{LmBudget, LmEstimate};
 use crate::metrics::Registry;
 use crate::results::{ResultsError, manifest_of};
 
 /// Checks what the command names, and then runs it.
-/// What a command scores, and with what: all that it knows before the first row.
-pub(super) struct Run<'a> {
-    registry: &'a Registry,
-    args: &'a ScoreArguments,
-    inputs: &'a [NamedFile<'a>],
-    pub(super) metrics: Vec<Arc<dyn Metric>>,
-    /// The models of the judges, which share one ledger and one budget. `None` without the feature `lm`, unless an
-    /// option selects one.
-    models: Option<Models>,
-    #[cfg(feature = "lm")]
-    budget: Option<LmBudget>,
-    /// Counts the calls of a run that makes none.
-    #[cfg(feature = "lm")]
-    estimate: Option<LmEstimate>,
-}
-
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode> {
     let args = &with_files(args)?;
     let files = files(args);

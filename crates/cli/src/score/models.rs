@@ -7,7 +7,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Run;
 #[cfg(feature = "lm")]
 use super::plan::Builder;
 use crate::args::{LmArguments, ScoreArguments};
@@ -25,6 +24,22 @@ use crate::options::set;
 use crate::output::Result;
 #[cfg(not(feature = "lm"))]
 use crate::output::err;
+
+/// What a command scores, and with what: all that it knows before the first row.
+pub(crate) struct Run<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) args: &'a ScoreArguments,
+    pub(super) inputs: &'a [NamedFile<'a>],
+    pub(crate) metrics: Vec<Arc<dyn Metric>>,
+    /// The models of the judges, which share one ledger and one budget. `None` without the feature `lm`, unless an
+    /// option selects one.
+    pub(super) models: Option<Models>,
+    #[cfg(feature = "lm")]
+    pub(super) budget: Option<LmBudget>,
+    /// Counts the calls of a run that makes none.
+    #[cfg(feature = "lm")]
+    pub(super) estimate: Option<LmEstimate>,
+}
 
 #[cfg(not(feature = "lm"))]
 impl<'a> Run<'a> {

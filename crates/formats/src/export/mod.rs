@@ -9,14 +9,13 @@ mod inspect;
 mod lines;
 mod run;
 
-use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::FormatError;
 #[cfg(not(feature = "inspect"))]
 use crate::NO_INSPECT;
-use run::ExportedRun;
+use run::{ExportedRun, Settings};
 
 /// A format that result files can be converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,10 +84,7 @@ impl ExportFormat {
 #[derive(Debug, Clone)]
 pub struct Export {
     format: ExportFormat,
-    tags: BTreeMap<String, String>,
-    input: Option<String>,
-    target: Option<String>,
-    output: Option<String>,
+    settings: Settings,
 }
 
 impl Export {
@@ -101,10 +97,7 @@ impl Export {
     pub fn to(format: ExportFormat) -> Self {
         Self {
             format,
-            tags: BTreeMap::new(),
-            input: None,
-            target: None,
-            output: None,
+            settings: Settings::default(),
         }
     }
 
@@ -118,7 +111,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::EveryEvalEver).tag("model", "acme/small").tag("organization", "Acme");
     /// ```
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.tags.insert(name.into(), value.into());
+        self.settings.tags.insert(name.into(), value.into());
         self
     }
 
@@ -132,7 +125,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).input("gold.query");
     /// ```
     pub fn input(mut self, field: impl Into<String>) -> Self {
-        self.input = Some(field.into());
+        self.settings.input = Some(field.into());
         self
     }
 
@@ -146,7 +139,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).target("gold.label");
     /// ```
     pub fn target(mut self, field: impl Into<String>) -> Self {
-        self.target = Some(field.into());
+        self.settings.target = Some(field.into());
         self
     }
 
@@ -159,7 +152,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).output("pred.summary");
     /// ```
     pub fn output(mut self, field: impl Into<String>) -> Self {
-        self.output = Some(field.into());
+        self.settings.output = Some(field.into());
         self
     }
 
@@ -178,7 +171,7 @@ impl Export {
                 "expected a single-file format, found a folder format; use `Export::write_folder`",
             ));
         }
-        let run = ExportedRun::read(run, self)?;
+        let run = ExportedRun::read(run, &self.settings)?;
         let mut out = BufWriter::with_capacity(1 << 16, out);
         let notes = match self.format {
             #[cfg(feature = "inspect")]
@@ -228,7 +221,7 @@ impl Export {
                 "expected a folder format, found a single-file format; use `Export::write`",
             ));
         }
-        let run = ExportedRun::read(run, self)?;
+        let run = ExportedRun::read(run, &self.settings)?;
         every_eval_ever::write(&run, folder)
     }
 }

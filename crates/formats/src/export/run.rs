@@ -1,5 +1,6 @@
 //! The run that is exported: its rows and figures, facts about it, and the texts of each row.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::fs::File;
 use std::path::Path;
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Builder;
 
-use super::Export;
 use crate::FormatError;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Direction, MetricIdentity, ScoreKind};
@@ -23,10 +23,19 @@ use crate::results::{
 };
 use crate::trajectory::Trajectory;
 
+/// The tags and the fields that the caller names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    pub(super) tags: BTreeMap<String, String>,
+    pub(super) input: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) output: Option<String>,
+}
+
 /// A result file, its figures, and the settings of its export.
 pub(super) struct ExportedRun<'a> {
     pub(super) file: &'a Path,
-    export: &'a Export,
+    settings: &'a Settings,
     /// What the manifest says about the run, with the tags of the caller; without a manifest, nothing.
     pub(super) manifest: RunManifest,
     #[cfg(feature = "inspect")]
@@ -43,7 +52,7 @@ pub(super) struct ExportedRun<'a> {
 
 impl<'a> ExportedRun<'a> {
     /// Reads the scores of the file.
-    pub(super) fn read(file: &'a Path, export: &'a Export) -> Result<Self, FormatError> {
+    pub(super) fn read(file: &'a Path, settings: &'a Settings) -> Result<Self, FormatError> {
         if file.as_os_str() == "-" {
             return Err(FormatError::new(
                 "--to: expected a result file, found standard input, which cannot be read more than once; save it to a file",
@@ -70,10 +79,10 @@ impl<'a> ExportedRun<'a> {
         let hash = || File::open(file).and_then(hash::of_reader);
         let id = described.map_or_else(hash, |described| Ok(described.xxh3.clone()));
         let mut manifest = manifest.map_or_else(unknown, |manifest| manifest.run.clone());
-        manifest.tags.extend(export.tags.clone());
+        manifest.tags.extend(settings.tags.clone());
         Ok(Self {
             file,
-            export,
+            settings,
             manifest,
             #[cfg(feature = "inspect")]
             rows: scores.row_count(),
@@ -116,7 +125,7 @@ impl<'a> ExportedRun<'a> {
 
     /// Returns the parameters of a metric.
     #[cfg(feature = "inspect")]
-    pub(super) fn parameters(&self, metric: &str) -> std::collections::BTreeMap<String, String> {
+    pub(super) fn parameters(&self, metric: &str) -> BTreeMap<String, String> {
         let identity = self.identity(metric).map(MetricIdentity::parameters);
         identity.cloned().unwrap_or_default()
     }
@@ -244,7 +253,7 @@ pub(super) struct Sample {
 
 impl Sample {
     pub(super) fn of(row: &ResultRow, run: &ExportedRun<'_>) -> Result<Self, FormatError> {
-        let export = run.export;
+        let settings = run.settings;
         let named = |option: &str, field: &Option<String>| match field {
             None => Ok(None),
             Some(field) => match row.field(field) {
@@ -256,10 +265,10 @@ impl Sample {
             },
         };
         let first = |fields: &[&str]| fields.iter().find_map(|field| row.field(field));
-        let input = named("input", &export.input)?;
+        let input = named("input", &settings.input)?;
         let input = input.or_else(|| first(&["gold.input", "gold.question"]));
         let input = input.or(row.gold.as_ref());
-        let target = named("target", &export.target)?;
+        let target = named("target", &settings.target)?;
         let target = target.or_else(|| first(&["gold.target", "gold.answer"]));
         let target = match target {
             None | Some(Value::Null) => Vec::new(),
@@ -269,7 +278,7 @@ impl Sample {
         let output = match &row.pred {
             None => None,
             Some(pred) => {
-                let output = named("output", &export.output)?;
+                let output = named("output", &settings.output)?;
                 let output = output.or_else(|| first(&["pred.answer"]));
                 Some(as_string(output.unwrap_or(pred)))
             }
