@@ -98,7 +98,7 @@ pub fn schema_of(value: &Value) -> &'static str {
         ("comparison", "rejudgement"),
         ("paired", "comparison"),
         ("labels_without_row", "agreement"),
-        ("by_purpose", "estimate"),
+        ("replies_msats", "estimate"),
         ("gate", "plan"),
     ];
     let known = keys.into_iter().find(|(key, _)| value.get(key).is_some());

@@ -69,23 +69,17 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
 /// Returns the folder of all evals.
 fn folder(target: Option<&Path>) -> Result<PathBuf> {
     let of_variable = || env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let found = match target.map(Path::to_owned).or_else(of_variable) {
-        Some(target) => Some(target.join(FOLDER)),
-        None => {
-            let here = env::current_dir().unwrap_or_default();
-            let mut folders = here
-                .ancestors()
-                .map(|folder| folder.join("target").join(FOLDER));
-            folders.find(|folder| folder.is_dir())
-        }
+    let here = env::current_dir().unwrap_or_default();
+    let targets = match target.map(Path::to_owned).or_else(of_variable) {
+        Some(target) => vec![target],
+        None => here.ancestors().map(|it| it.join("target")).collect(),
     };
-    found
-        .filter(|folder| folder.is_dir())
-        .ok_or_else(|| {
-            err!(
-                "no folder `{FOLDER}` in the `target` folder here or in a parent folder; run the evals first, or pass --target-dir DIR"
-            )
-        })
+    let mut folders = targets.iter().map(|target| target.join(FOLDER));
+    folders.find(|folder| folder.is_dir()).ok_or_else(|| {
+        err!(
+            "no folder `{FOLDER}` in the `target` folder here or in a parent folder; run the evals first, or pass --target-dir DIR"
+        )
+    })
 }
 
 /// Returns the comparison of the new results with the baseline.
@@ -96,17 +90,14 @@ fn shown(pending: &Pending) -> Result<String, String> {
         let rows = new.results.rows().len();
         return Ok(format!("{title}first baseline, {rows} rows\n\n"));
     };
-    Ok(format!("{title}{}\n\n", compared(&old, new)))
+    Ok(format!("{title}{}\n\n", compared(old, new)))
 }
 
-fn compared(old: &Baseline, new: Baseline) -> String {
-    let (old, new) = (
-        old.results.clone().with_name("baseline"),
-        new.results.with_name("new"),
-    );
-    let (both, added): (Vec<_>, Vec<_>) = new
-        .metrics()
-        .partition(|name| old.metrics().any(|other| other == *name));
+fn compared(old: Baseline, new: Baseline) -> String {
+    let old = old.results.with_name("baseline");
+    let new = new.results.with_name("new");
+    let is_old = |name: &&str| old.metrics().any(|other| other == *name);
+    let (both, added): (Vec<_>, Vec<_>) = new.metrics().partition(is_old);
     let removed: Vec<_> = old.metrics().filter(|name| !both.contains(name)).collect();
     let mut builder = Comparison::builder().only_paired(true);
     let differ = !added.is_empty() || !removed.is_empty();

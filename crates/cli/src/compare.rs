@@ -119,7 +119,7 @@ enum PValue {
 }
 
 /// Returns the error of a comparison, prefixed with the option that causes it.
-fn of_comparison(error: ResultsError) -> CliError {
+pub(super) fn of_comparison(error: ResultsError) -> CliError {
     match error.name() {
         Some("lower_is_better") => err!("--lower-is-better: {error}"),
         Some("allow_different") => err!("--allow-different: {error}"),

@@ -107,20 +107,8 @@ fn convert(
 fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>> {
     let unwritable = |reason: io::Error| unwritable("--out", out, &reason);
     let file = OutputFile::create(out).map_err(unwritable)?;
-    let mut exported = Ok(Vec::new());
-    let written = file.write(|out| {
-        exported = export.write(run, out);
-        exported
-            .as_ref()
-            .map_or_else(|_| Err(io::ErrorKind::Other.into()), |_| Ok(()))
-    });
-    match exported {
-        Err(error) => Err(error.into_output().map_or_else(CliError::from, unwritable)),
-        Ok(notes) => {
-            written.map_err(unwritable)?;
-            Ok(notes)
-        }
-    }
+    let written = file.write(|out| export.write(run, out));
+    written.map_err(|error| error.into_output().map_or_else(CliError::from, unwritable))
 }
 
 /// Sends the events of the file.

@@ -2,10 +2,11 @@
 //! time: a result can have cost money. The files themselves are compared, not their names, because a link, `/dev/fd/3`
 //! or standard input may be any file.
 
-use std::borrow::Cow;
 use std::fmt::Display;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, BufWriter};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,17 +17,18 @@ use crate::evaluate::report::{OutputFile, real_path};
 use crate::results::manifest_path;
 
 /// The files of a command, each with the option or argument that names it.
-pub(super) struct Files<'a> {
-    read: Vec<Named<'a>>,
-    written: Vec<Named<'a>>,
+#[derive(Default)]
+pub(super) struct Files {
+    read: Vec<Named>,
+    written: Vec<Named>,
     /// Outputs that are printed on standard output, as the user named them.
     printed: Vec<String>,
 }
 
-struct Named<'a> {
-    option: Cow<'a, str>,
+struct Named {
+    option: String,
     /// The path as the user wrote it.
-    path: Cow<'a, Path>,
+    path: PathBuf,
     file: Option<Identity>,
 }
 
@@ -40,15 +42,14 @@ pub(super) fn is_regular(file: &Path) -> bool {
     !is_standard(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
 }
 
-impl<'a> Files<'a> {
+impl Files {
     /// Returns the files that every command has: the store and the prices of language models.
     pub(super) fn new() -> Self {
         let of_models = of_models().into_iter();
         let of_models = of_models.map(|(option, path)| Named::new(option, path));
         Self {
             read: of_models.collect(),
-            written: Vec::new(),
-            printed: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -61,17 +62,17 @@ impl<'a> Files<'a> {
     }
 
     /// Adds inputs; `-` is standard input.
-    pub(super) fn read(
+    pub(super) fn read<'p>(
         mut self,
-        option: &'a str,
-        paths: impl IntoIterator<Item = &'a PathBuf>,
+        option: &str,
+        paths: impl IntoIterator<Item = &'p PathBuf>,
     ) -> Self {
         self.read.extend(paths.into_iter().map(|path| {
             let file = match is_standard(path) {
-                true => stream(&io::stdin()),
+                true => existing(Path::new("/dev/stdin")),
                 false => existing(path),
             };
-            Named::with_file(option, path, file)
+            Named::with_file(option, path.clone(), file)
         }));
         self
     }
@@ -86,9 +87,9 @@ impl<'a> Files<'a> {
             for path in paths.filter(|path| !is_standard(path)) {
                 let file = existing(&path);
                 // A file that a list names twice is read twice, which is not a mistake.
-                let is_same = |it: &Named<'_>| it.option == option && it.file == file;
+                let is_same = |it: &Named| it.option == option && it.file == file;
                 if file.is_some() && !self.read.iter().any(is_same) {
-                    self.read.push(Named::with_file(option.clone(), path, file));
+                    self.read.push(Named::with_file(&option, path, file));
                 }
             }
         }
@@ -96,17 +97,17 @@ impl<'a> Files<'a> {
     }
 
     /// Adds an output; `-` is standard output.
-    pub(super) fn write(mut self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
+    pub(super) fn write(mut self, option: &str, path: Option<&PathBuf>) -> Self {
         match path {
             Some(path) if is_standard(path) => self.printed.push(format!("{option} -")),
-            Some(path) => self.written.push(Named::new(option, path)),
+            Some(path) => self.written.push(Named::new(option, path.clone())),
             None => {}
         }
         self
     }
 
     /// Adds the manifest beside a result file.
-    pub(super) fn write_manifest(mut self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
+    pub(super) fn write_manifest(mut self, option: &str, path: Option<&PathBuf>) -> Self {
         if let Some(path) = path.filter(|path| !is_standard(path)) {
             self.written.push(Named::new(option, manifest_path(path)));
         }
@@ -125,7 +126,7 @@ impl<'a> Files<'a> {
     /// Returns an error with both names.
     pub(super) fn check_read_once(&self) -> Result<()> {
         for (number, second) in self.read.iter().enumerate() {
-            let same = |first: &&Named<'_>| {
+            let same = |first: &&Named| {
                 first.file.is_some() && first.file == second.file && first.option == second.option
             };
             if let Some(first) = self.read[..number].iter().find(same) {
@@ -153,9 +154,12 @@ impl<'a> Files<'a> {
             ));
         }
         let streams = [
-            Named::with_file("standard output", Path::new(""), stream(&io::stdout())),
-            Named::with_file("standard error", Path::new(""), stream(&io::stderr())),
+            ("standard output", "/dev/stdout"),
+            ("standard error", "/dev/stderr"),
         ];
+        let streams = streams.map(|(name, stream)| {
+            Named::with_file(name, PathBuf::new(), existing(Path::new(stream)))
+        });
         for (number, output) in self.written.iter().enumerate() {
             let others = self.written[..number]
                 .iter()
@@ -177,7 +181,7 @@ impl<'a> Files<'a> {
         for (parameter, path) in files.iter().filter_map(MetricFile::path) {
             let file = existing(path);
             let folder = path.is_dir().then(|| real_path(path));
-            let is_read = |output: &&Named<'_>| match &folder {
+            let is_read = |output: &&Named| match &folder {
                 Some(folder) => real_path(&output.path).starts_with(folder),
                 None => file.is_some() && output.file == file,
             };
@@ -226,25 +230,22 @@ fn store_files(_: &Path) -> [PathBuf; 0] {
     []
 }
 
-impl<'a> Named<'a> {
-    /// A file that may not exist yet.
-    fn new(option: &'a str, path: impl Into<Cow<'a, Path>>) -> Self {
-        let path = path.into();
-        let file = existing_or_new(&path);
+impl Named {
+    fn new(option: &str, path: PathBuf) -> Self {
+        let file = match path.exists() {
+            true => existing(&path),
+            false => Some(Identity::Path(real_path(&path))),
+        };
         Self::with_file(option, path, file)
     }
 
-    fn with_file(
-        option: impl Into<Cow<'a, str>>,
-        path: impl Into<Cow<'a, Path>>,
-        file: Option<Identity>,
-    ) -> Self {
-        let (option, path) = (option.into(), path.into());
+    fn with_file(option: &str, path: PathBuf, file: Option<Identity>) -> Self {
+        let option = option.to_owned();
         Self { option, path, file }
     }
 
-    fn check_other_than<'b>(&self, files: impl IntoIterator<Item = &'b Named<'b>>) -> Result<()> {
-        let is_same = |other: &&Named<'_>| other.file.is_some() && other.file == self.file;
+    fn check_other_than<'b>(&self, files: impl IntoIterator<Item = &'b Self>) -> Result<()> {
+        let is_same = |other: &&Named| other.file.is_some() && other.file == self.file;
         match files.into_iter().find(is_same) {
             Some(other) => {
                 let option = &self.option;
@@ -257,7 +258,7 @@ impl<'a> Named<'a> {
     }
 }
 
-impl Display for Named<'_> {
+impl Display for Named {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let name = format!("{} {}", self.option, self.path.display());
         f.write_str(name.trim_end())
@@ -267,47 +268,21 @@ impl Display for Named<'_> {
 /// A regular file. Devices and pipes may be input and output at once.
 #[derive(PartialEq)]
 enum Identity {
+    /// The numbers of the device and of the file.
     #[cfg(unix)]
-    Existing { device: u64, inode: u64 },
+    Existing(u64, u64),
     /// The canonical path, for a file that does not exist yet or on a system without file numbers.
     Path(PathBuf),
 }
 
+/// Returns the regular file at a path, or the one that a standard stream such as `/dev/stdin` is redirected to.
 fn existing(path: &Path) -> Option<Identity> {
-    identity(&fs::metadata(path).ok()?, path)
-}
-
-fn existing_or_new(path: &Path) -> Option<Identity> {
-    match fs::metadata(path) {
-        Ok(found) => identity(&found, path),
-        Err(_) => Some(Identity::Path(real_path(path))),
-    }
-}
-
-#[cfg(unix)]
-fn identity(found: &Metadata, _: &Path) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    found.is_file().then(|| Identity::Existing {
-        device: found.dev(),
-        inode: found.ino(),
-    })
-}
-
-#[cfg(not(unix))]
-fn identity(found: &Metadata, path: &Path) -> Option<Identity> {
-    found.is_file().then(|| Identity::Path(real_path(path)))
-}
-
-/// Returns the regular file that a standard stream is redirected to.
-#[cfg(unix)]
-fn stream(stream: &impl std::os::fd::AsFd) -> Option<Identity> {
-    let copy = stream.as_fd().try_clone_to_owned().ok()?;
-    identity(&File::from(copy).metadata().ok()?, Path::new(""))
-}
-
-#[cfg(not(unix))]
-fn stream<S>(_: &S) -> Option<Identity> {
-    None
+    let found = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    let identity = Identity::Existing(found.dev(), found.ino());
+    #[cfg(not(unix))]
+    let identity = Identity::Path(real_path(path));
+    found.is_file().then_some(identity)
 }
 
 /// The output of an option such as `--markdown FILE`.

@@ -39,13 +39,11 @@ impl FromArgument {
     pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<()> {
         match self.from {
             Some(format) if metrics == 0 => {
-                let named = ForeignFormat::ALL
-                    .iter()
-                    .find(|(other, _, _)| *other == format);
+                let mut formats = ForeignFormat::ALL.iter();
+                let named = formats.find(|(other, _, _)| *other == format);
+                let (file, format) = (file.display(), named.map_or("", |(_, name, _)| *name));
                 Err(err!(
-                    "{}: no row has a score; score the rows first: `score FILE --from {} -m NAME --out RUN.jsonl`",
-                    file.display(),
-                    named.map_or("", |(_, name, _)| *name)
+                    "{file}: no row has a score; score the rows first: `score FILE --from {format} -m NAME --out RUN.jsonl`"
                 ))
             }
             _ => Ok(()),

@@ -38,7 +38,7 @@ use std::sync::{Mutex, PoisonError};
 
 use args::{AgreeArguments, ListArguments, ScoreArguments};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use dsrs_metrics_builtin::metrics;
@@ -68,7 +68,9 @@ enum Command {
     Report(report::ReportArguments),
     Export(export::ExportArguments),
     Accept(accept::AcceptArguments),
-    Generate(GenerateArguments),
+    /// Print shell completions, or a manual page
+    #[command(subcommand)]
+    Generate(Generated),
     #[cfg(feature = "lm")]
     Store(store::StoreCommand),
 }
@@ -154,17 +156,10 @@ pub fn run<A: Into<OsString> + Clone>(
         #[cfg(feature = "lm")]
         Command::Store(args) => store::run(&args),
         Command::Accept(args) => accept::run(&args),
-        Command::Generate(args) => generate(Arguments::command(), &program, &args),
+        Command::Generate(generated) => generate(&program, &generated),
         Command::Report(args) => report::run(registry, &args),
     };
     ran.unwrap_or_else(|error| fail(&error))
-}
-
-/// Print shell completions, or a manual page
-#[derive(Debug, Args)]
-struct GenerateArguments {
-    #[command(subcommand)]
-    generated: Generated,
 }
 
 #[derive(Debug, Subcommand)]
@@ -188,15 +183,12 @@ enum Generated {
 }
 
 /// Prints what the arguments ask for, for a program that was started under this name.
-fn generate(
-    command: clap::Command,
-    program: &OsStr,
-    args: &GenerateArguments,
-) -> output::Result<ExitCode> {
+fn generate(program: &OsStr, generated: &Generated) -> output::Result<ExitCode> {
     let name = Path::new(program).file_stem().and_then(OsStr::to_str);
     let name = name.filter(is_plain).unwrap_or("dsrs-metrics").to_owned();
-    let mut command = command.display_name(name.clone()).bin_name(name.clone());
-    let shell = match &args.generated {
+    let command = Arguments::command().display_name(name.clone());
+    let mut command = command.bin_name(name.clone());
+    let shell = match generated {
         Generated::CompleteBash => Shell::Bash,
         Generated::CompleteElvish => Shell::Elvish,
         Generated::CompleteFish => Shell::Fish,

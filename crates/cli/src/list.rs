@@ -203,20 +203,15 @@ fn as_typed(default: &str) -> Cow<'_, str> {
     variant(default).map_or(default.into(), |variant| variant.to_snake_case().into())
 }
 
-/// Returns `Variant` for `Type::Variant` or `module::Type::Variant`.
+/// Returns `Variant` for `Type::Variant` or `module::Type::Variant`. A name without lower case is a constant, except for one
+/// letter.
 fn variant(path: &str) -> Option<&str> {
-    let is_name = |segment: &str| {
-        segment.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && segment.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
-    let is_camel_case = |segment: &str| {
-        let is_constant = segment.len() > 1 && !segment.contains(char::is_lowercase);
-        segment.starts_with(char::is_uppercase) && !segment.contains('_') && !is_constant
-    };
-    let (ty, variant) = path.rsplit_once("::")?;
-    let owner = ty.rsplit("::").next().unwrap_or(ty);
-    let is_path = ty.split("::").all(is_name) && is_name(variant);
-    (is_path && is_camel_case(owner) && is_camel_case(variant)).then_some(variant)
+    static VARIANT: LazyLock<Regex> = LazyLock::new(|| {
+        let name = r"\p{Lu}(?:[^\W_]*\p{Ll}[^\W_]*)?";
+        let path = format!(r"^(?:[^\W\d]\w*::)*{name}::({name})$");
+        Regex::new(&path).expect("the pattern is valid")
+    });
+    Some(VARIANT.captures(path)?.get(1)?.as_str())
 }
 
 /// Returns the paragraphs and list items of a metric's documentation, each on one line, without code blocks.

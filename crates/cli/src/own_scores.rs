@@ -85,11 +85,10 @@ pub(crate) struct OwnScoreArguments {
 }
 
 /// Parses a mapping of the id or the repeat.
-fn id_or_repeat(text: &str) -> Result<Mapping, String> {
-    let mapping = text.parse().ok();
-    mapping
-        .filter(|it: &Mapping| matches!(&*it.field(), "id" | "repeat"))
-        .ok_or_else(|| "expected id=PATH or repeat=PATH, as in id=question".to_owned())
+fn id_or_repeat(text: &str) -> Result<Mapping, &'static str> {
+    let is_known = |it: &Mapping| matches!(&*it.field(), "id" | "repeat");
+    let mapping = text.parse().ok().filter(is_known);
+    mapping.ok_or("expected id=PATH or repeat=PATH, as in id=question")
 }
 
 /// Rows by id, in the order of the file.
@@ -165,15 +164,13 @@ impl OwnScoreArguments {
             first.attempts.push(attempt);
             return Ok(());
         }
-        let values = row
-            .keys()
-            .filter_map(|key| Some((key.to_owned(), value_at(row, key)?)));
+        let value = |key: &str| Some((key.to_owned(), value_at(row, key)?));
         let has_id = row.has_id || self.mappings.iter().any(|it| it.field() == "id");
         let foreign = ForeignRow {
             id: id.clone(),
             is_positional: !has_id,
             gold: row.side(Side::Gold).unwrap_or_default(),
-            attributes: values.collect(),
+            attributes: row.keys().filter_map(value).collect(),
             attempts: vec![attempt],
         };
         rows.insert(id, foreign);
@@ -194,12 +191,14 @@ impl OwnScoreArguments {
         let guess = guess_mappings(["pred.question"], keys.iter().copied());
         let guess = guess.last().and_then(|it| it.split_once('='));
         let column = guess.map_or("COLUMN", |(_, column)| column.trim_end_matches('\''));
-        let (path, column) = (mapping.map_or("id", Mapping::path), escape::name(column));
+        let path = escape::name(mapping.map_or("id", Mapping::path));
+        let (at, column, keys) = (
+            &row.at,
+            escape::name(column),
+            escape::names(keys.into_iter()),
+        );
         Err(err!(
-            "{}: expected an id at `{}`, found a row with {}; pass --map id={column}, with a column that identifies the row in both files",
-            row.at,
-            escape::name(path),
-            escape::names(keys.into_iter())
+            "{at}: expected an id at `{path}`, found a row with {keys}; pass --map id={column}, with a column that identifies the row in both files"
         ))
     }
 }
@@ -224,11 +223,12 @@ impl OwnScore {
             Outcome::Scored(Scored::of_other_program(score, passed, Default::default()))
         };
         let verdict = |passed: bool| scored(f64::from(u8::from(passed)), Some(passed));
+        let failed = |found: &str| {
+            let reason = format_args!("the score is {found}, not a number");
+            Ok(Outcome::from(MetricError::failed(&self.name, reason)))
+        };
         match &value {
-            Value::Null if row.has_nan => {
-                let reason = "the score is null or NaN, not a number";
-                return Ok(Outcome::from(MetricError::failed(&self.name, reason)));
-            }
+            Value::Null if row.has_nan => return failed("null or NaN"),
             Value::Null => return Ok(Outcome::Abstained),
             Value::Bool(passed) => return Ok(verdict(*passed)),
             Value::Number(number) => {
@@ -236,35 +236,28 @@ impl OwnScore {
                 self.check(number, row)?;
                 return Ok(scored(number, None));
             }
-            Value::String(word) if is_not_finite(word) => {
-                let reason = format_args!("the score is {word}, not a number");
-                return Ok(Outcome::from(MetricError::failed(&self.name, reason)));
-            }
-            Value::String(word) => {
-                if let Some(passed) = verdict_word(word) {
-                    return Ok(verdict(passed));
-                }
-            }
-            Value::Array(_) | Value::Object(_) => {}
+            Value::String(word) if is_not_finite(word) => return failed(word),
+            _ => {}
         }
+        if let Some(passed) = value.as_str().and_then(verdict_word) {
+            return Ok(verdict(passed));
+        }
+        let (at, found) = (&row.at, found(&value));
+        let (name, path) = (escape::name(&self.name), escape::name(&self.path));
         Err(err!(
-            "{}: --score {}: expected a number, true or false, or a verdict such as pass or fail at `{}`, found {}; name the path of the score, as in {}.PATH",
-            row.at,
-            escape::name(&self.name),
-            escape::name(&self.path),
-            found(&value),
-            escape::name(&self.path)
+            "{at}: --score {name}: expected a number, true or false, or a verdict such as pass or fail at `{path}`, found {found}; name the path of the score, as in {path}.PATH"
         ))
     }
 
     fn check(&self, score: f64, row: &ObjectRow) -> Result<()> {
         match self.range {
-            Some([min, max]) if score < min || score > max => Err(err!(
-                "{}: `{}`: expected a score in [{min}, {max}], the range of --score {}, found {score}; fix the row, or correct the range",
-                row.at,
-                escape::name(&self.path),
-                escape::name(&self.name)
-            )),
+            Some([min, max]) if score < min || score > max => {
+                let (name, path) = (escape::name(&self.name), escape::name(&self.path));
+                Err(err!(
+                    "{}: `{path}`: expected a score in [{min}, {max}], the range of --score {name}, found {score}; fix the row, or correct the range",
+                    row.at
+                ))
+            }
             _ => Ok(()),
         }
     }

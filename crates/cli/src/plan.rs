@@ -170,10 +170,8 @@ fn planned(
 
 /// Returns what a run shows about the metric of a gate, or about failed rows.
 fn observed(run: &Results, metric: Option<&str>) -> Result<Observed> {
-    let metrics = || {
-        run.metrics()
-            .filter(|name| metric.is_none_or(|it| it == *name))
-    };
+    let is_named = |name: &&str| metric.is_none_or(|it| it == *name);
+    let metrics = || run.metrics().filter(is_named);
     if metrics().next().is_none() {
         let (name, known) = (run.name(), escape::names(run.metrics()));
         let found = escape::name(metric.unwrap_or_default());
@@ -207,22 +205,16 @@ fn observed(run: &Results, metric: Option<&str>) -> Result<Observed> {
 
 impl Plan {
     fn text(&self) -> String {
-        let mut header = vec![
-            "true value",
-            "verdict",
-            "rows",
-            "9 of 10",
-            "one look",
-            "all",
-        ];
+        let header = "true value,verdict,rows,9 of 10,one look,all".split(',');
+        let mut header: Vec<String> = header.map(str::to_owned).collect();
         let mut columns: Vec<f64> = Vec::new();
         for (name, per_row) in [("calls", self.row_calls), ("msat", self.row_msats)] {
             if let Some(per_row) = per_row {
-                header.extend([name, "all"]);
+                header.extend([name, "all"].map(str::to_owned));
                 columns.push(per_row);
             }
         }
-        let mut lines = vec![header.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()];
+        let mut lines = vec![header];
         for PlannedValue { passes, plan } in &self.at {
             let mut line = vec![
                 format!("{:.4}", plan.truth),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::compare::of_comparison;
 use super::files::Files;
 use super::from::{FromArgument, InputFile};
 use super::options::{RunArguments, set};
@@ -68,10 +69,8 @@ pub(super) struct ReportArguments {
 fn of_report(error: ResultsError) -> CliError {
     match (error.kind(), error.name()) {
         (ResultsErrorKind::Setting, Some("group")) => err!("--group: {error}"),
-        (ResultsErrorKind::Setting, Some("lower_is_better")) => err!("--lower-is-better: {error}"),
-        (ResultsErrorKind::Setting, Some("allow_different")) => err!("--allow-different: {error}"),
         (ResultsErrorKind::Output, _) => err!("--out {error}"),
-        _ => error.into(),
+        _ => of_comparison(error),
     }
 }
 

@@ -105,9 +105,4 @@ impl Input<'_> {
     pub(crate) fn invalid(self, place: impl Display, reason: impl Display) -> FormatError {
         FormatError::at(self.file, format_args!("{place}: {reason}"))
     }
-
-    pub(crate) fn output(self, reason: impl Display) -> FormatError {
-        let reason = format_args!("the converted rows cannot be written: {reason}");
-        FormatError::at(self.file, reason)
-    }
 }

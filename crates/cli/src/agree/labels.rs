@@ -57,150 +57,142 @@ impl Labels {
     }
 }
 
-/// Reads the labels of a file, and returns them in the order of these ids. `id` maps a label's id.
-pub(super) fn read(
-    (file, reader): (&Path, &DataReader),
-    field: &str,
-    id: Option<&Mapping>,
-    of: &Results,
-) -> Result<Labels> {
-    let mut labels = Labels::default();
-    let mut by_id = HashMap::new();
-    let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
-    let (results, rows) = (of.name(), of.index());
-    for row in reader.read_objects(file)? {
-        let row = row?;
-        let label = label(&row.at, field, row.textual, row.find(field).as_deref())?;
-        labels.known.extend(row.keys().map(str::to_owned));
-        let id = id_of(&row, id, (file, reader), of)?;
-        let place = rows.find(&id);
-        let hashes = row.hashes();
-        let at = row.at;
-        if let Some(place) = place {
-            let own = [rows.gold_hash(place), of.rows()[place].pred_hash()];
-            let is_other = |side: usize| {
-                let both = own[side].zip(hashes[side]);
-                both.is_some_and(|(own, other)| own != other)
+/// A file of labels, read for these results.
+pub(super) struct LabelFile<'a> {
+    pub(super) file: &'a Path,
+    pub(super) reader: DataReader,
+    /// The mapping of the labels' ids.
+    pub(super) id: Option<&'a Mapping>,
+    pub(super) of: &'a Results,
+}
+
+impl LabelFile<'_> {
+    /// Reads the labels in the order of the results.
+    pub(super) fn read(&self, field: &str) -> Result<Labels> {
+        let mut labels = Labels::default();
+        let mut by_id = HashMap::new();
+        let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
+        let (results, rows, file) = (self.of.name(), self.of.index(), self.file.display());
+        for row in self.reader.read_objects(self.file)? {
+            let row = row?;
+            let label = label(&row.at, field, row.textual, row.find(field).as_deref())?;
+            labels.known.extend(row.keys().map(str::to_owned));
+            let (id, hashes) = (self.id_of(&row)?, row.hashes());
+            let at = row.at;
+            if let Some(place) = rows.find(&id) {
+                let own = [rows.gold_hash(place), self.of.rows()[place].pred_hash()];
+                let is_other = |side: usize| {
+                    let both = own[side].zip(hashes[side]);
+                    both.is_some_and(|(own, other)| own != other)
+                };
+                gold.extend(is_other(0).then(|| id.clone()));
+                preds.extend((is_other(1) && !label.is_missing()).then(|| (at.clone(), place)));
+            }
+            first.get_or_insert_with(|| (at.clone(), id.clone()));
+            if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
+                return Err(err!(
+                    "{at}: duplicate id `{id}`, first on line {}; ids must be unique within a file",
+                    before.line
+                ));
+            }
+        }
+        for row in 0..rows.len() {
+            let (label, place) = by_id.remove(rows.id(row)).unzip();
+            labels.labels.push(label.unwrap_or(Label::Missing));
+            labels.places.push(place);
+        }
+        if let (true, Some((at, found))) = (labels.places.iter().all(Option::is_none), first) {
+            let of_results = if rows.is_empty() { "" } else { rows.id(0) };
+            let (of_results, found) = (escape::name(of_results), escape::name(&found));
+            let path = escape::name(self.id.map_or("id", Mapping::path));
+            let advice = self.advice()?;
+            return Err(err!(
+                "{at}: `{path}`: expected ids from {results} such as `{of_results}`, found `{found}`, and no label has a matching id; {advice}"
+            ));
+        }
+        if !gold.is_empty() {
+            let gold = escape::names(gold.iter().map(String::as_str));
+            return Err(err!(
+                "the gold rows of {gold} in {file} differ from the gold rows in {results}; compare scores with labels for the same data"
+            ));
+        }
+        if let Some((label, place)) = preds.first() {
+            let others_too = match preds.len() - 1 {
+                0 => String::new(),
+                1 => ", and so is 1 more label".to_owned(),
+                others => format!(", and so are {others} more labels"),
             };
-            gold.extend(is_other(0).then(|| id.clone()));
-            preds.extend((is_other(1) && !label.is_missing()).then(|| (at.clone(), place)));
+            let (id, at) = (escape::name(rows.id(*place)), rows.at(*place));
+            return Err(err!(
+                "{label}: the label of `{id}` is for a different prediction than the one at {at}{others_too}; label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from the labels"
+            ));
         }
-        first.get_or_insert_with(|| (at.clone(), id.clone()));
-        if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
-            let reason = format!(
-                "first on line {}; ids must be unique within a file",
-                before.line
-            );
-            return Err(err!("{at}: duplicate id `{id}`, {reason}"));
-        }
+        labels.without_row = by_id.len() as u64;
+        Ok(labels)
     }
-    for row in 0..rows.len() {
-        let (label, place) = match by_id.remove(rows.id(row)) {
-            Some((label, at)) => (label, Some(at)),
-            None => (Label::Missing, None),
+
+    /// Returns the id of a label: its own, or the value of the mapping.
+    ///
+    /// # Errors
+    /// Returns an error if a row has no id. Its position is not used, because the results may have other rows, in another
+    /// order.
+    fn id_of(&self, row: &ObjectRow) -> Result<String> {
+        let at = &row.at;
+        let Some(mapping) = self.id else {
+            return match row.has_id {
+                true => Ok(row.id.clone()),
+                false => Err(err!(
+                    "{at}: expected an `id`, found a label without one; {}",
+                    self.advice()?
+                )),
+            };
         };
-        labels.labels.push(label);
-        labels.places.push(place);
-    }
-    if let (true, Some((at, found))) = (labels.places.iter().all(Option::is_none), first) {
-        let of_results = if rows.is_empty() { "" } else { rows.id(0) };
-        return Err(err!(
-            "{at}: `{}`: expected ids from {} such as `{}`, found `{}`, and no label has a matching id; {}",
-            escape::name(id.map_or("id", Mapping::path)),
-            results,
-            escape::name(of_results),
-            escape::name(&found),
-            advice((file, reader), of)?
-        ));
-    }
-    if !gold.is_empty() {
-        return Err(err!(
-            "the gold rows of {} in {} differ from the gold rows in {}; compare scores with labels for the same data",
-            escape::names(gold.iter().map(String::as_str)),
-            file.display(),
-            results
-        ));
-    }
-    if let Some((label, place)) = preds.first() {
-        let others_too = match preds.len() - 1 {
-            0 => String::new(),
-            1 => ", and so is 1 more label".to_owned(),
-            others => format!(", and so are {others} more labels"),
-        };
-        return Err(err!(
-            "{label}: the label of `{}` is for a different prediction than the one at {}{others_too}; label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from the labels",
-            escape::name(rows.id(*place)),
-            rows.at(*place)
-        ));
-    }
-    labels.without_row = by_id.len() as u64;
-    Ok(labels)
-}
-
-/// Returns the id of a label: its own, or the value of a mapping.
-///
-/// # Errors
-/// Returns an error if a row has no id. Its position is not used, because the results may have other rows, in another
-/// order.
-fn id_of(
-    row: &ObjectRow,
-    mapping: Option<&Mapping>,
-    labels: (&Path, &DataReader),
-    of: &Results,
-) -> Result<String> {
-    let found = match mapping {
-        None if row.has_id => return Ok(row.id.clone()),
-        None => None,
-        Some(mapping) => row.mapped(mapping),
-    };
-    match (found, mapping) {
-        (Some(Value::String(id)), _) if !id.is_empty() => Ok(id),
-        (Some(Value::Number(id)), _) => Ok(id.to_string()),
-        (_, Some(mapping)) => {
-            let keys: Vec<&str> = row.keys().collect();
-            Err(err!(
-                "{}: expected an id at `{}`, found neither a string nor a number; the row has {}",
-                row.at,
-                escape::name(mapping.path()),
-                escape::names(keys.into_iter())
-            ))
-        }
-        (_, None) => {
-            let (at, advice) = (&row.at, advice(labels, of)?);
-            Err(err!(
-                "{at}: expected an `id`, found a label without one; {advice}"
-            ))
+        match row.mapped(mapping) {
+            Some(Value::String(id)) if !id.is_empty() => Ok(id),
+            Some(Value::Number(id)) => Ok(id.to_string()),
+            _ => {
+                let keys: Vec<&str> = row.keys().collect();
+                let (path, keys) = (
+                    escape::name(mapping.path()),
+                    escape::names(keys.into_iter()),
+                );
+                Err(err!(
+                    "{at}: expected an id at `{path}`, found neither a string nor a number; the row has {keys}"
+                ))
+            }
         }
     }
-}
 
-/// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
-fn advice(labels: (&Path, &DataReader), of: &Results) -> Result<String> {
-    if of.index().has_positional() {
-        let again = "the results have no ids either, so score again with --map id=COLUMN, and pass it here too";
-        return Ok(again.to_owned());
-    }
-    Ok(match fitting_column(labels, of)? {
-        Some(column) => format!("pass --map id={}", escape::name(&column)),
-        None => "no column contains ids from the results, so pass --map id=COLUMN to both commands"
-            .to_owned(),
-    })
-}
-
-/// Returns the column with the most ids of these results, if any.
-fn fitting_column((file, reader): (&Path, &DataReader), of: &Results) -> Result<Option<String>> {
-    let mut known: IndexMap<String, u64> = IndexMap::new();
-    for row in reader.read_objects(file)? {
-        let row = row?;
-        for column in row.keys() {
-            let id = row.find(column).map(Cow::into_owned).and_then(text);
-            let is_id = id.is_some_and(|id| of.index().find(&id).is_some());
-            *known.entry(column.to_owned()).or_default() += u64::from(is_id);
+    /// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
+    fn advice(&self) -> Result<String> {
+        if self.of.index().has_positional() {
+            let again = "the results have no ids either, so score again with --map id=COLUMN, and pass it here too";
+            return Ok(again.to_owned());
         }
+        Ok(match self.fitting_column()? {
+            Some(column) => format!("pass --map id={}", escape::name(&column)),
+            None => {
+                "no column contains ids from the results, so pass --map id=COLUMN to both commands"
+                    .to_owned()
+            }
+        })
     }
-    let ids = known.into_iter().filter(|(_, ids)| *ids > 0);
-    let best = ids.reduce(|a, b| if b.1 > a.1 { b } else { a });
-    Ok(best.map(|(column, _)| column))
+
+    /// Returns the column with the most ids of these results, if any.
+    fn fitting_column(&self) -> Result<Option<String>> {
+        let mut known: IndexMap<String, u64> = IndexMap::new();
+        for row in self.reader.read_objects(self.file)? {
+            let row = row?;
+            for column in row.keys() {
+                let id = row.find(column).map(Cow::into_owned).and_then(text);
+                let is_id = id.is_some_and(|id| self.of.index().find(&id).is_some());
+                *known.entry(column.to_owned()).or_default() += u64::from(is_id);
+            }
+        }
+        let fitting = known.into_iter().filter(|(_, ids)| *ids > 0).rev();
+        let best = fitting.max_by_key(|(_, ids)| *ids);
+        Ok(best.map(|(column, _)| column))
+    }
 }
 
 fn label(at: &Origin, field: &str, is_textual: bool, value: Option<&Value>) -> Result<Label> {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use indexmap::IndexMap;
+use labels::LabelFile;
 pub(super) use labels::Labels;
 use serde::Serialize;
 use serde_json::Value;
@@ -109,11 +110,14 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         [] => results.metrics().collect(),
         named => named.iter().map(String::as_str).collect(),
     };
-    let rated = names
-        .iter()
-        .map(|name| Ok((*name, ratings(&results, name)?)));
+    let rated = names.iter().map(|name| ratings(&results, name));
     let rated = rated.collect::<Result<Vec<_>>>()?;
-    check_metrics(&results, &rated, args)?;
+    let is_unrated = |ratings: &Vec<Rating>| ratings.iter().all(|rating| *rating == absent());
+    if let (false, Some(unrated)) = (args.metrics.is_empty(), rated.iter().position(is_unrated)) {
+        let (file, name) = (args.results.display(), names[unrated]);
+        let known = known_names(name, results.metrics());
+        return Err(err!("{file}: no row has a score for `{name}`{known}"));
+    }
     let labels = labels(&results, &args.label, args.id.as_ref(), &args.labels)?;
     if let (Some(_), [first, second, ..]) = (args.next, &*names) {
         let (first, second) = (escape::name(first), escape::name(second));
@@ -122,13 +126,19 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         ));
     }
     let (mut metrics, mut next) = (IndexMap::new(), Vec::new());
-    for (name, ratings) in rated {
-        let (agreement, rows) = agreement(registry, name, ratings, &results, &labels, args)?;
+    let rated_run = RatedRun {
+        registry,
+        args,
+        results: &results,
+        labels: &labels,
+    };
+    for (name, ratings) in names.into_iter().zip(rated) {
+        let (agreement, rows) = rated_run.agreement(name, ratings)?;
         next.extend(rows.into_iter().map(|row| &*results.rows()[row].id));
         let judged_offline = scores(&results, metric_of(name)).filter(|it| it.is_judged_offline);
         let measured = Measured {
             identity: identity(&results, name),
-            has_other_code: has_other_code(registry, name, &results, args)?,
+            has_other_code: rated_run.has_other_code(name)?,
             judged_by: judged_by(&results, name),
             agreement,
             judged_offline: Some(judged_offline.count()).filter(|rows| *rows > 0),
@@ -170,27 +180,6 @@ fn judged_by(results: &Results, metric: &str) -> Vec<JudgedBy> {
     })
 }
 
-/// Returns `true` if the metric's code has changed since it made the scores.
-fn has_other_code(
-    registry: &Registry,
-    name: &str,
-    results: &Results,
-    args: &AgreeArguments,
-) -> Result<bool> {
-    let current = registry.get(name).map(|entry| entry.spec());
-    let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
-    let both = identity(results, name).zip(current);
-    let is_other = both.is_some_and(|(scored, it)| scored.has_other_code(&it));
-    match is_other && args.strict_identity {
-        true => Err(err!(
-            "{}: the code of `{}` changed since these results were written; score the rows again, bump the metric's version if its meaning changed, or leave out --strict-identity",
-            args.results.display(),
-            escape::name(name)
-        )),
-        false => Ok(is_other),
-    }
-}
-
 /// Returns the labels in the file if there is one, otherwise those in the results.
 pub(super) fn labels(
     results: &Results,
@@ -201,75 +190,84 @@ pub(super) fn labels(
     let Some(file) = &args.file else {
         return Labels::in_results(results, label)?.checked(results.name(), label);
     };
-    let labels = labels::read((file, &args.files.reader()), label, id, results)?;
-    labels.checked(&file.display().to_string(), label)
-}
-
-/// Checks that every selected metric has a rating in at least one row.
-fn check_metrics(
-    results: &Results,
-    rated: &[(&str, Vec<Rating>)],
-    args: &AgreeArguments,
-) -> Result<()> {
-    let is_unrated = |ratings: &[Rating]| ratings.iter().all(|rating| *rating == absent());
-    let mut unrated = rated.iter().filter(|(_, ratings)| is_unrated(ratings));
-    match unrated.next() {
-        Some((name, _)) if !args.metrics.is_empty() => {
-            let (file, known) = (args.results.display(), known_names(name, results.metrics()));
-            Err(err!("{file}: no row has a score for `{name}`{known}"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the agreement of a metric, and the rows to label next.
-fn agreement(
-    registry: &Registry,
-    name: &str,
-    ratings: Vec<Rating>,
-    results: &Results,
-    labels: &Labels,
-    args: &AgreeArguments,
-) -> Result<(Agreement, Vec<usize>)> {
-    let direction = match identity(results, name) {
-        Some(identity) => Some(identity.direction()),
-        None => registry.get(name).map(|entry| entry.spec().direction),
+    let labels = LabelFile {
+        file,
+        reader: args.files.reader(),
+        id,
+        of: results,
     };
-    let mut builder = args.labels.agreement(registry, name, direction)?;
-    builder = builder
-        .scale(args.scale.clone())
-        .label_sample(args.label_sample.unwrap_or_default())
-        .seed(args.seed);
-    builder = set(builder, args.error_rates, AgreementBuilder::error_rates);
-    let pairs = ratings.into_iter().zip(labels.labels.iter().cloned());
-    let pairs: Vec<_> = pairs.collect();
-    let id = |row: usize| results.rows()[row].id.clone();
-    let next = args.next.map_or(Ok(Vec::new()), |count| {
-        builder.next_labels(&pairs, id, count as usize)
-    });
-    let measured = builder.of(pairs);
-    let measured = measured.and_then(|agreement| Ok((agreement, next?)));
-    let (agreement, next) = measured.map_err(|error| {
-        let at = error.row().map(|row| {
-            let of_label = labels.places.get(row).cloned().flatten();
-            of_label
-                .unwrap_or_else(|| results.rows()[row].at())
-                .to_string()
-        });
-        let at = at.unwrap_or_else(|| args.results.display().to_string());
-        err!("{at}: `{name}` against `{}`: {error}", args.label)
-    })?;
-    if agreement.compared == 0 {
-        let labelled = labels.labels.iter().filter(|label| !label.is_missing());
-        return Err(err!(
-            "{}: no row has both a score for `{name}` and a label `{}`; rows with a score: {}, rows with a label: {}",
-            args.results.display(),
-            args.label,
-            agreement.without_label,
-            labelled.count()
-        ));
+    labels
+        .read(label)?
+        .checked(&file.display().to_string(), label)
+}
+
+/// A run whose scores are compared with labels.
+struct RatedRun<'a> {
+    registry: &'a Registry,
+    args: &'a AgreeArguments,
+    results: &'a Results,
+    labels: &'a Labels,
+}
+
+impl RatedRun<'_> {
+    /// Returns `true` if the metric's code has changed since it made the scores.
+    fn has_other_code(&self, name: &str) -> Result<bool> {
+        let current = self.registry.get(name).map(|entry| entry.spec());
+        let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
+        let both = identity(self.results, name).zip(current);
+        let is_other = both.is_some_and(|(scored, it)| scored.has_other_code(&it));
+        match is_other && self.args.strict_identity {
+            true => Err(err!(
+                "{}: the code of `{}` changed since these results were written; score the rows again, bump the metric's version if its meaning changed, or leave out --strict-identity",
+                self.args.results.display(),
+                escape::name(name)
+            )),
+            false => Ok(is_other),
+        }
     }
-    Ok((agreement, next))
+
+    /// Returns the agreement of a metric, and the rows to label next.
+    fn agreement(&self, name: &str, ratings: Vec<Rating>) -> Result<(Agreement, Vec<usize>)> {
+        let (registry, results, labels) = (self.registry, self.results, self.labels);
+        let args = self.args;
+        let direction = match identity(results, name) {
+            Some(identity) => Some(identity.direction()),
+            None => registry.get(name).map(|entry| entry.spec().direction),
+        };
+        let mut builder = args.labels.agreement(registry, name, direction)?;
+        builder = builder
+            .scale(args.scale.clone())
+            .label_sample(args.label_sample.unwrap_or_default())
+            .seed(args.seed);
+        builder = set(builder, args.error_rates, AgreementBuilder::error_rates);
+        let pairs = ratings.into_iter().zip(labels.labels.iter().cloned());
+        let pairs: Vec<_> = pairs.collect();
+        let id = |row: usize| results.rows()[row].id.clone();
+        let next = args.next.map_or(Ok(Vec::new()), |count| {
+            builder.next_labels(&pairs, id, count as usize)
+        });
+        let measured = builder.of(pairs);
+        let measured = measured.and_then(|agreement| Ok((agreement, next?)));
+        let (agreement, next) = measured.map_err(|error| {
+            let at = error.row().map(|row| {
+                let of_label = labels.places.get(row).cloned().flatten();
+                of_label
+                    .unwrap_or_else(|| results.rows()[row].at())
+                    .to_string()
+            });
+            let at = at.unwrap_or_else(|| args.results.display().to_string());
+            err!("{at}: `{name}` against `{}`: {error}", args.label)
+        })?;
+        if agreement.compared == 0 {
+            let labelled = labels.labels.iter().filter(|label| !label.is_missing());
+            let (file, label, labelled) = (args.results.display(), &args.label, labelled.count());
+            return Err(err!(
+                "{file}: no row has both a score for `{name}` and a label `{label}`; rows with a score: {}, rows with a label: {labelled}",
+                agreement.without_label
+            ));
+        }
+        Ok((agreement, next))
+    }
 }
 
 impl Report<'_> {

@@ -116,13 +116,10 @@ pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]
         };
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {
+            let (shown, run) = (escape::name(name), run.name());
+            let (place, expected, found) = (&other.place, &other.expected, &other.found);
             return Err(err!(
-                "`{}` is not the same metric as in {}: {} is {} in the run, but {} here; if this is a parameter, pass --param {name}.KEY=VALUE; otherwise select only the other metrics with -m",
-                escape::name(name),
-                run.name(),
-                other.place,
-                other.expected,
-                other.found
+                "`{shown}` is not the same metric as in {run}: {place} is {expected} in the run, but {found} here; if this is a parameter, pass --param {name}.KEY=VALUE; otherwise select only the other metrics with -m"
             ));
         }
     }

@@ -6,6 +6,7 @@
 
 mod judges;
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,10 +19,10 @@ use super::args::{LabelArguments, Param, RunOptions};
 use super::files::Files;
 use super::options::{check_unique, id_path, set};
 use super::output::{Result, err, print_error, print_report};
-use super::score::{self, RunModels};
+use super::score::{self, Run};
 use crate::agreement::{Closeness, Rating};
 use crate::contract::MetricIdentity;
-use crate::data::Mapping;
+use crate::data::{Mapping, NamedFile};
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
@@ -92,61 +93,39 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let labels = args.label.as_deref().map(labels).transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
+    let inputs = [NamedFile::from(&*args.run)];
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
-        return score::estimate(metrics, &score, &[(&*args.run).into()]);
+        return Run::new(registry, &score, &inputs, metrics)?.estimate();
     }
-    check_comparable(registry, &old, &score.metrics, labels.as_ref(), args)?;
-    let models = RunModels::new(&score)?;
-    models
-        .settings()
-        .scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
-    args.options
-        .warn(models.unused_warnings(&args.options.lm, &metrics));
-    let result = score::evaluate(&score, metrics, &models)?;
+    let rejudged = Rejudged {
+        registry,
+        args,
+        old: &old,
+        metrics: &score.metrics,
+        labels: labels.as_ref(),
+    };
+    rejudged.check()?;
+    let run = Run::new(registry, &score, &inputs, metrics)?;
+    run.settings()
+        .scope_sync(|| judges::check(&old, &run.metrics, &score.metrics))?;
+    args.options.warn(run.unused_warnings());
+    let result = run.evaluate()?;
     #[cfg(feature = "lm")]
-    args.options.warn(models.usage(Some(&result)));
+    args.options.warn(run.usage(Some(&result)));
     if let Some(exit) = unfinished(&result, args)? {
         return Ok(exit);
     }
-    let violations = score::violations(registry, &result, &models, &score);
+    let violations = run.violations(&result);
     let name = args.out.as_deref().unwrap_or(Path::new("the new judge"));
     let new = Results::of(&result)?.with_name(name.to_string_lossy());
-    let (runs, labels) = ([&old, &new], labels.as_ref());
-    let report = Report::new(registry, runs, &score.metrics, labels, args)?;
+    let report = rejudged.report(&new)?;
     let printed = print_report(args.json, &report, || report.text())?;
     violations.iter().for_each(print_error);
     Ok(match violations.is_empty() {
         true => printed,
         false => ExitCode::FAILURE,
     })
-}
-
-/// Checks before the first call that the new scores will be comparable with those of the run, and both with the labels.
-fn check_comparable(
-    registry: &Registry,
-    run: &Results,
-    metrics: &[String],
-    labels: Option<&Labels>,
-    args: &RejudgeArguments,
-) -> Result<()> {
-    let builder = comparison(run, args);
-    builder
-        .clone()
-        .metrics(metrics.iter().map(String::as_str))
-        .of(run, run)?;
-    if let Some(labels) = labels {
-        let measured = closeness(registry, run, None, metrics, labels, args)?;
-        builder.closer([run, run], &measured)?;
-    }
-    Ok(())
-}
-
-/// Returns the settings for comparing a run with another judge.
-fn comparison(run: &Results, args: &RejudgeArguments) -> ComparisonBuilder {
-    let builder = Comparison::builder().seed(args.seed);
-    let group = run.manifest().and_then(|it| it.run.group.as_ref());
-    set(builder, group, ComparisonBuilder::group)
 }
 
 /// Returns the exit code for a run that did not judge all rows and so is not compared.
@@ -201,55 +180,7 @@ struct CloserJudge {
     comparison: MetricComparison,
 }
 
-impl<'a> Report<'a> {
-    fn new(
-        registry: &Registry,
-        runs: [&Results; 2],
-        metrics: &[String],
-        labels: Option<&Labels>,
-        args: &'a RejudgeArguments,
-    ) -> Result<Self> {
-        let [old, new] = runs;
-        let builder = comparison(old, args);
-        let names = metrics.iter().map(String::as_str);
-        let runs_builder = builder
-            .clone()
-            .metrics(names.clone())
-            .allow_different(names);
-        let comparison = runs_builder.of(old, new)?;
-        let labels = match (labels, &args.label) {
-            (Some(labels), Some(label)) => {
-                let measured = closeness(registry, old, Some(new), metrics, labels, args)?;
-                let closer = |comparison: MetricComparison| {
-                    let name = comparison.name.clone();
-                    let closer = CloserJudge {
-                        measure: match measured.get(&name) {
-                            Some(Closeness::Right(_)) => "right",
-                            _ => "absolute_difference",
-                        },
-                        judges: judge_names(runs, &name),
-                        comparison,
-                    };
-                    (name, closer)
-                };
-                let compared = builder.closer(runs, &measured)?.into_iter();
-                let without = labels.labels.iter().filter(|label| label.is_missing());
-                Some(Closer {
-                    label,
-                    without_label: without.count(),
-                    labels_without_row: labels.without_row,
-                    closer: compared.map(closer).collect(),
-                })
-            }
-            _ => None,
-        };
-        Ok(Self {
-            format: FORMAT,
-            comparison,
-            labels,
-        })
-    }
-
+impl Report<'_> {
     fn text(&self) -> String {
         let mut text = self.comparison.to_string();
         let Some(labels) = &self.labels else {
@@ -273,21 +204,77 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Returns how close both judges are to the labels, in the rows of the old run. Without a new run, a score without a
-/// verdict counts as different, because it may be any number.
-fn closeness(
-    registry: &Registry,
-    old: &Results,
-    new: Option<&Results>,
-    metrics: &[String],
-    labels: &Labels,
-    args: &RejudgeArguments,
-) -> Result<IndexMap<String, Closeness>> {
-    let mut measured = IndexMap::new();
-    for name in metrics {
-        let against = || {
-            let label = args.label.as_deref().unwrap_or_default();
-            format!("`{}` against `{}`", escape::name(name), escape::name(label))
+/// A run whose judges are replaced, and what the old and the new ones are compared by.
+struct Rejudged<'a> {
+    registry: &'a Registry,
+    args: &'a RejudgeArguments,
+    old: &'a Results,
+    metrics: &'a [String],
+    labels: Option<&'a Labels>,
+}
+
+impl<'a> Rejudged<'a> {
+    /// Checks before the first call that the new scores will be comparable with those of the run, and both with the labels.
+    fn check(&self) -> Result<()> {
+        let builder = self.comparison().metrics(self.metrics);
+        builder.of(self.old, self.old)?;
+        let closer = self.labels.map(|labels| self.closer(labels, None));
+        closer.map_or(Ok(()), |closer| closer.map(drop))
+    }
+
+    fn report(&self, new: &Results) -> Result<Report<'a>> {
+        let builder = self.comparison().metrics(self.metrics);
+        let comparison = builder.allow_different(self.metrics).of(self.old, new)?;
+        let labels = self.labels.map(|labels| self.closer(labels, Some(new)));
+        Ok(Report {
+            format: FORMAT,
+            comparison,
+            labels: labels.transpose()?,
+        })
+    }
+
+    /// Returns the settings for comparing the run with another judge.
+    fn comparison(&self) -> ComparisonBuilder {
+        let builder = Comparison::builder().seed(self.args.seed);
+        let group = self.old.manifest().and_then(|it| it.run.group.as_ref());
+        set(builder, group, ComparisonBuilder::group)
+    }
+
+    /// Says which judge is closer to the labels.
+    fn closer(&self, labels: &Labels, new: Option<&Results>) -> Result<Closer<'a>> {
+        let runs = [self.old, new.unwrap_or(self.old)];
+        let metrics = self.metrics.iter();
+        let measured = metrics.map(|name| Ok((name.clone(), self.closeness(name, labels, new)?)));
+        let measured = measured.collect::<Result<IndexMap<_, _>>>()?;
+        let closer = |comparison: MetricComparison| {
+            let name = comparison.name.clone();
+            let closer = CloserJudge {
+                measure: match measured.get(&name) {
+                    Some(Closeness::Right(_)) => "right",
+                    _ => "absolute_difference",
+                },
+                judges: judge_names(runs, &name),
+                comparison,
+            };
+            (name, closer)
+        };
+        let compared = self.comparison().closer(runs, &measured)?.into_iter();
+        let without = labels.labels.iter().filter(|label| label.is_missing());
+        Ok(Closer {
+            label: self.args.label.as_deref().unwrap_or_default(),
+            without_label: without.count(),
+            labels_without_row: labels.without_row,
+            closer: compared.map(closer).collect(),
+        })
+    }
+
+    /// Returns how close both judges are to the labels, in the rows of the old run. Without a new run, a score without a
+    /// verdict counts as different, because it may be any number.
+    fn closeness(&self, name: &str, labels: &Labels, new: Option<&Results>) -> Result<Closeness> {
+        let (old, args) = (self.old, self.args);
+        let against = |reason: &dyn Display| {
+            let label = escape::name(args.label.as_deref().unwrap_or_default());
+            err!("`{}` against `{label}`: {reason}", escape::name(name))
         };
         let mut rows = Vec::with_capacity(2 * old.rows().len());
         for run in [Some(old), new] {
@@ -303,28 +290,22 @@ fn closeness(
         }
         let identity = old.manifest().and_then(|it| it.run.metrics.get(name));
         let direction = identity.map(MetricIdentity::direction);
-        let builder = args.labels.agreement(registry, name, direction)?;
-        let closeness = builder
-            .closeness(&rows)
-            .map_err(|error| err!("{}: {error}", against()))?;
-        if closeness == Closeness::NoVerdict {
-            return Err(err!(
-                "{}: the labels are verdicts, but the scores have none; pass --threshold X",
-                against()
-            ));
+        let builder = args.labels.agreement(self.registry, name, direction)?;
+        match builder.closeness(&rows).map_err(|error| against(&error))? {
+            Closeness::NoVerdict => Err(against(
+                &"the labels are verdicts, but the scores have none; pass --threshold X",
+            )),
+            closeness => Ok(closeness),
         }
-        measured.insert(name.clone(), closeness);
     }
-    Ok(measured)
 }
 
 /// Returns the models of a metric in both runs, without their endpoints if the models differ.
 fn judge_names(runs: [&Results; 2], metric: &str) -> [String; 2] {
-    let models = |run: &Results| {
+    let models = runs.map(|run| {
         let identity = run.manifest().and_then(|it| it.run.metrics.get(metric));
         identity.map(|it| it.models().to_vec()).unwrap_or_default()
-    };
-    let models = runs.map(models);
+    });
     let names = |end: fn(&str) -> &str| {
         let joined = |models: &Vec<String>| {
             let names: Vec<_> = models.iter().map(|model| end(model)).collect();

@@ -7,103 +7,88 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::limits;
+use super::Run;
 use crate::args::ScoreArguments;
 use crate::evaluate::report::real_path;
 use crate::evaluate::{EvaluationResult, Observer, RowResult};
 use crate::files::{Output, is_standard};
-use crate::metrics::Registry;
 use crate::output::{Result, XmlOutput, print, unwritable};
 use crate::results::{
     MAX_MARKDOWN_ROWS, Results, does_not_pass, manifest_path, markdown_with_rows, summary_csv,
 };
 
-/// A file for a CI system: its format, and the output that the option names.
-pub(super) struct CiFile<'r> {
-    format: Format<'r>,
+/// A file for a CI system: JUnit if it has a row file, Markdown if it has rows that do not pass, or else the summary.
+pub(super) struct CiFile {
     output: Output,
-}
-
-enum Format<'r> {
-    /// Shows the limits of this registry's metrics and the rows of a result file.
-    JUnit(&'r Registry, RowFile),
-    /// Shows the rows that do not pass.
-    Markdown(Arc<NotPassed>),
-    Summary,
+    /// The result file that the run must write for JUnit.
+    pub(super) row_file: Option<RowFile>,
+    /// The observer that collects the rows that Markdown shows.
+    pub(super) not_passed: Option<Arc<NotPassed>>,
 }
 
 /// Checks before the first row that the files can be written.
-pub(super) fn create<'r>(registry: &'r Registry, args: &ScoreArguments) -> Result<Vec<CiFile<'r>>> {
-    let junit = Format::JUnit(registry, RowFile::beside(args.junit.as_deref()));
-    let markdown = Format::Markdown(Arc::new(NotPassed {
+pub(super) fn create(args: &ScoreArguments) -> Result<Vec<CiFile>> {
+    let row_file = RowFile::beside(args.junit.as_deref());
+    let not_passed = Arc::new(NotPassed {
         files: args.data.clone(),
         rows: Mutex::default(),
-    }));
-    let options = [
-        (junit, "--junit", &args.junit),
-        (markdown, "--markdown", &args.markdown),
-        (Format::Summary, "--summary", &args.summary),
-    ];
-    let named = options.into_iter().filter_map(|(format, name, path)| {
-        Some(Output::create(name, path.as_ref()?).map(|output| CiFile { format, output }))
     });
+    let options = [
+        ("--junit", &args.junit, Some(row_file), None),
+        ("--markdown", &args.markdown, None, Some(not_passed)),
+        ("--summary", &args.summary, None, None),
+    ];
+    let named = options
+        .into_iter()
+        .filter_map(|(name, path, row_file, not_passed)| {
+            let file = |output| CiFile {
+                output,
+                row_file,
+                not_passed,
+            };
+            Some(Output::create(name, path.as_ref()?).map(file))
+        });
     named.collect()
 }
 
-impl CiFile<'_> {
-    /// Returns the observer that collects rows for the file during the run.
-    pub(super) fn observer(&self) -> Option<Arc<impl Observer + use<>>> {
-        match &self.format {
-            Format::Markdown(rows) => Some(Arc::clone(rows)),
-            Format::JUnit(..) | Format::Summary => None,
-        }
-    }
-
-    /// Returns the result file that the run must write for this file.
-    pub(super) fn row_file(&self) -> Option<&Path> {
-        match &self.format {
-            Format::JUnit(_, rows) => Some(&rows.0),
-            Format::Markdown(_) | Format::Summary => None,
-        }
-    }
-
+impl CiFile {
     pub(super) fn is_standard(&self) -> bool {
         self.output.is_standard()
     }
 
     /// Prints the content on standard output.
-    pub(super) fn print(&self, args: &ScoreArguments, result: &EvaluationResult) -> Result<()> {
-        if let Format::JUnit(..) = &self.format {
+    pub(super) fn print(&self, run: &Run<'_>, result: &EvaluationResult) -> Result<()> {
+        if self.row_file.is_some() {
             let mut out = XmlOutput::default();
-            let written = self.content(args, result, &mut out);
+            let written = self.content(run, result, &mut out);
             return written.and_then(|()| out.flush()).map_err(unwritable);
         }
         let mut text = Vec::new();
-        self.content(args, result, &mut text).map_err(unwritable)?;
+        self.content(run, result, &mut text).map_err(unwritable)?;
         print(&String::from_utf8_lossy(&text))
     }
 
     /// Writes the file. An evaluation without rows has no JUnit file.
-    pub(super) fn write(&self, args: &ScoreArguments, result: &EvaluationResult) -> Result<()> {
-        if result.rows == 0 && self.row_file().is_some() {
+    pub(super) fn write(&self, run: &Run<'_>, result: &EvaluationResult) -> Result<()> {
+        if result.rows == 0 && self.row_file.is_some() {
             return Ok(());
         }
-        self.output.write(|out| self.content(args, result, out))
+        self.output.write(|out| self.content(run, result, out))
     }
 
     fn content(
         &self,
-        args: &ScoreArguments,
+        run: &Run<'_>,
         result: &EvaluationResult,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        match &self.format {
-            Format::JUnit(registry, rows) => write_junit(registry, rows, args, result, out),
-            Format::Markdown(rows) => {
-                let rows: Vec<_> = rows.rows().values().cloned().collect();
+        match (&self.row_file, &self.not_passed) {
+            (Some(rows), _) => write_junit(run, rows, result, out),
+            (None, Some(not_passed)) => {
+                let rows: Vec<_> = not_passed.rows().values().cloned().collect();
                 out.write_all(markdown_with_rows(result, &rows).as_bytes())
             }
-            Format::Summary => out.write_all(summary_csv(result)?.as_bytes()),
+            (None, None) => out.write_all(summary_csv(result)?.as_bytes()),
         }
     }
 
@@ -114,15 +99,14 @@ impl CiFile<'_> {
 }
 
 fn write_junit(
-    registry: &Registry,
+    run: &Run<'_>,
     rows: &RowFile,
-    args: &ScoreArguments,
     result: &EvaluationResult,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let name = args.data.first().map(|data| data.display().to_string());
+    let name = run.args.data.first().map(|data| data.display().to_string());
     let mut results = Results::figures_of(result);
-    for gate in limits::gates(registry, result, args) {
+    for gate in run.gates(result) {
         let (metric, limit) = (gate.threshold.metric(), &gate.threshold.limit);
         let part = &gate.threshold.name[metric.len()..];
         let verdict = match gate.violation {
@@ -139,7 +123,7 @@ fn write_junit(
 }
 
 /// A result file that only this command reads. It is removed at the end, along with its manifest.
-struct RowFile(PathBuf);
+pub(super) struct RowFile(pub(super) PathBuf);
 
 impl RowFile {
     /// Names a hidden file in the folder of the output.
@@ -170,7 +154,7 @@ impl Drop for RowFile {
 type Place = (usize, u64, usize, String);
 
 /// The rows by their location.
-struct NotPassed {
+pub(super) struct NotPassed {
     files: Vec<PathBuf>,
     rows: Mutex<BTreeMap<Place, RowResult>>,
 }

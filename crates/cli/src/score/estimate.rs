@@ -4,46 +4,38 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::models::RunModels;
 use super::report::INTERRUPTED;
-use super::{Rows, evaluate_rows, of_rows, plan, with_metrics};
-use crate::args::{LmArguments, ScoreArguments};
-use crate::contract::Metric;
-use crate::data::NamedFile;
+use super::{Rows, Run, of_rows};
+use crate::args::LmArguments;
 use crate::evaluate::{EarlyGate, Ending, Evaluate};
-use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
+use crate::lm::{CallEstimate, LmEstimate};
 use crate::output::{Result, err, print_error, print_report};
 use crate::results::FORMAT;
 
-pub(crate) fn run(
-    metrics: Vec<Arc<dyn Metric>>,
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-) -> Result<ExitCode> {
-    let estimate = LmEstimate::new();
-    let models = RunModels::estimated(&args.options.lm, estimate.clone());
-    args.options
-        .warn(models.unused_warnings(&args.options.lm, &metrics));
-    let rows = plan::open(args, inputs, &metrics)?;
-    for gate in &args.stop_when {
-        gate.parse::<EarlyGate>().map_err(|error| err!("{error}"))?;
+impl Run<'_> {
+    pub(crate) fn estimate(&self) -> Result<ExitCode> {
+        let args = self.args;
+        args.options.warn(self.unused_warnings());
+        let rows = self.open()?;
+        for gate in &args.stop_when {
+            gate.parse::<EarlyGate>().map_err(|error| err!("{error}"))?;
+        }
+        let builder = of_rows(self.with_metrics(Evaluate::builder()), args);
+        let evaluate = builder.keep_results(false).build()?;
+        let result = self.evaluate_rows(&evaluate, Rows::Pairs(rows))?;
+        if result.ending != Ending::Complete {
+            print_error(format_args!(
+                "stopped after {} rows, so the estimate is incomplete; run the command again",
+                result.rows
+            ));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        let estimated = Estimated::new(result.rows, &self.estimate.clone().unwrap_or_default());
+        print_report(args.json, &estimated, || estimated.text(&args.options.lm))
     }
-    let evaluate = with_metrics(Evaluate::builder(), metrics, args);
-    let evaluate = of_rows(evaluate, args).keep_results(false);
-    let result = evaluate_rows(&evaluate.build()?, Rows::Pairs(rows), &models, args, inputs)?;
-    if result.ending != Ending::Complete {
-        print_error(format_args!(
-            "stopped after {} rows, so the estimate is incomplete; run the command again",
-            result.rows
-        ));
-        return Ok(ExitCode::from(INTERRUPTED));
-    }
-    let estimated = Estimated::new(result.rows, &estimate);
-    print_report(args.json, &estimated, || estimated.text(&args.options.lm))
 }
 
 /// The output of `--json`.
@@ -55,62 +47,43 @@ struct Estimated {
     total: CallEstimate,
     /// The models without a price.
     unpriced: BTreeSet<String>,
-    by_purpose: Vec<OfPurpose>,
-}
-
-/// The calls of one judge to one model.
-#[derive(Serialize)]
-struct OfPurpose {
-    purpose: String,
-    model: String,
-    #[serde(flatten)]
-    calls: CallEstimate,
 }
 
 impl Estimated {
     fn new(rows: u64, estimate: &LmEstimate) -> Self {
         let by_purpose = estimate.by_purpose().into_iter();
-        let by_purpose: Vec<OfPurpose> = by_purpose
-            .map(|((purpose, model), calls)| OfPurpose {
-                purpose,
-                model,
-                calls,
-            })
-            .collect();
-        let unpriced = by_purpose.iter().filter(|it| it.calls.unpriced_calls > 0);
+        let unpriced = by_purpose.filter(|(_, calls)| calls.unpriced_calls > 0);
         Self {
             format: FORMAT,
             rows,
             total: estimate.total(),
-            unpriced: unpriced.map(|it| it.model.clone()).collect(),
-            by_purpose,
+            unpriced: unpriced.map(|((_, model), _)| model).collect(),
         }
     }
 
     fn text(&self, args: &LmArguments) -> String {
-        if self.by_purpose.is_empty() {
+        let total = &self.total;
+        if total.calls + total.cached_calls == 0 {
             let why = match args.offline {
                 true => "with --offline no language model is called",
                 false => "no metric in this run calls a language model",
             };
             return format!("{why}; the run costs nothing\n");
         }
-        let mut lines = Vec::new();
-        let mut probes = 0;
-        for it in &self.by_purpose {
-            let calls = sentence(&it.calls);
-            lines.push(format!("{}, {}: {calls}", it.purpose, it.model));
-            if it.purpose == PROBE_PURPOSE {
-                probes += it.calls.calls;
-            }
-        }
-        let (calls, msats) = (self.total.calls, self.total.replies_msats);
-        let (rows, total) = (counted(self.rows, "row"), sentence(&self.total));
-        let probes = counted(probes, "probe");
-        lines.push(format!("{rows}: {total}; of these {probes}"));
-        lines.push(format!(
-            "at most {msats} msat if every call gets a valid reply on the first attempt"
-        ));
+        let (calls, msats) = (total.calls, total.replies_msats);
+        let counted = |number: u64, [one, many]: [&str; 2]| match number {
+            1 => format!("1 {one}"),
+            number => format!("{number} {many}"),
+        };
+        let mut lines = vec![
+            format!(
+                "{}: {}, {}",
+                counted(self.rows, ["row", "rows"]),
+                counted(calls, ["call", "calls"]),
+                counted(total.cached_calls, ["stored reply", "stored replies"])
+            ),
+            format!("at most {msats} msat if every call gets a valid reply on the first attempt"),
+        ];
         if let Some(budget) = args.budget {
             let covers = match budget < msats {
                 true => "does not cover",
@@ -122,22 +95,9 @@ impl Estimated {
             let models = Vec::from_iter(self.unpriced.iter().map(String::as_str)).join(", ");
             lines.push(format!(
                 "no price for {models}, so the amounts exclude {} of {calls} calls; add it to the price table (DSRS_PRICES=FILE)",
-                self.total.unpriced_calls
+                total.unpriced_calls
             ));
         }
         lines.join("\n") + "\n"
     }
-}
-
-/// Returns the numbers of calls as a sentence.
-fn sentence(calls: &CallEstimate) -> String {
-    let stored = match calls.cached_calls {
-        1 => "1 stored reply".to_owned(),
-        replies => format!("{replies} stored replies"),
-    };
-    format!("{}, {stored}", counted(calls.calls, "call"))
-}
-
-fn counted(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,13 +1,12 @@
 //! The limits of a run: the scores of `--fail-under`, rows that all failed, the budget, and the quorum of panels.
 
-use super::models::RunModels;
+use super::Run;
 use super::plan::names;
-use crate::args::{MetricThreshold, ScoreArguments};
+use crate::args::MetricThreshold;
 use crate::contract::{MetricSpec, ScoreKind, ScoreRange};
 use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::escape;
 use crate::messages::suggest::did_you_mean;
-use crate::metrics::Registry;
 use crate::output::Result;
 
 /// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range. A
@@ -29,20 +28,96 @@ pub(crate) fn check(
     limit.check(&format!("--fail-under {name}="), name, range, reachable)
 }
 
-/// Returns a line for each violated limit.
-pub(crate) fn violations(
-    registry: &Registry,
-    result: &EvaluationResult,
-    models: &RunModels,
-    args: &ScoreArguments,
-) -> Vec<String> {
-    let gates = gates(registry, result, args).into_iter();
-    let mut lines: Vec<String> = gates.filter_map(|gate| gate.violation).collect();
-    lines.extend(failed_gates(result));
-    lines.extend(all_failed(result, args));
-    lines.extend(models.beyond_budget(result, args));
-    lines.extend(lost_judges(result, args));
-    lines
+impl<'a> Run<'a> {
+    /// Returns a line for each violated limit.
+    pub(crate) fn violations(&self, result: &EvaluationResult) -> Vec<String> {
+        let gates = self.gates(result).into_iter();
+        let mut lines: Vec<String> = gates.filter_map(|gate| gate.violation).collect();
+        lines.extend(failed_gates(result));
+        lines.extend(self.all_failed(result));
+        lines.extend(self.beyond_budget(result));
+        lines.extend(self.lost_judges(result));
+        lines
+    }
+
+    /// Returns the limits of the run, except those with invalid names.
+    pub(super) fn gates(&self, result: &EvaluationResult) -> Vec<Gate<'a>> {
+        let gate = |threshold: &'a MetricThreshold| {
+            let MetricThreshold { name, limit } = threshold;
+            let summary = result.metric(name);
+            if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
+                // Reported as an invalid name.
+                return None;
+            }
+            let entry = self.registry.get(threshold.metric());
+            let is_higher_better = entry.is_none_or(|entry| entry.spec().higher_is_better());
+            let bound = match is_higher_better {
+                true => "at least",
+                false => "at most",
+            };
+            let not_defined = summary.and_then(|summary| summary.not_defined.as_deref());
+            let score = summary.and_then(|summary| summary.score);
+            let violation = match (not_defined, score) {
+                (Some(reason), _) => {
+                    let reason = escape::escaped(reason);
+                    Some(format!("{name}: not defined: {reason}; expected {limit}"))
+                }
+                (None, None) => {
+                    let hint = unknown_part(threshold, result);
+                    Some(format!(
+                        "{name}: no row was scored; expected {bound} {limit}{hint}"
+                    ))
+                }
+                (None, Some(score)) if is_higher_better && score < limit.score => {
+                    Some(format!("{name}: {} is below {limit}", limit.written(score)))
+                }
+                (None, Some(score)) if !is_higher_better && score > limit.score => Some(format!(
+                    "{name}: {} is above {limit}, and lower is better",
+                    limit.written(score)
+                )),
+                _ => None,
+            };
+            Some(Gate {
+                threshold,
+                bound,
+                violation,
+            })
+        };
+        self.args.fail_under.iter().filter_map(gate).collect()
+    }
+
+    /// Returns the summaries of the metrics that the command names.
+    pub(super) fn named<'r>(
+        &self,
+        result: &'r EvaluationResult,
+    ) -> impl Iterator<Item = &'r MetricSummary> {
+        names(self.args).filter_map(|name| result.metric(name))
+    }
+
+    /// Returns a line for each metric that failed on every row, because of a sandbox without isolation or a model that does
+    /// not reply, for example. A metric with a threshold already has a line.
+    fn all_failed(&self, result: &EvaluationResult) -> impl Iterator<Item = String> {
+        let has_threshold =
+            |name: &str| self.args.fail_under.iter().any(|limit| limit.name == name);
+        let failed = self.named(result).filter(move |metric| {
+            metric.failed > 0 && metric.failed == metric.rows() && !has_threshold(&metric.name)
+        });
+        failed.map(|metric| match metric.failed {
+            1 => format!("{}: the only row failed", metric.name),
+            rows => format!("{}: all {rows} rows failed", metric.name),
+        })
+    }
+
+    /// Returns a line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
+    fn lost_judges(&self, result: &EvaluationResult) -> impl Iterator<Item = String> {
+        self.named(result).filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
+            let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
+            let first = metric.first_lost_judge.as_deref().unwrap_or_default();
+            format!(
+                "{name}: {lost} of {rows} rows were judged by only part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
+            )
+        })
+    }
 }
 
 /// Returns a line for each gate of `--stop-when` that failed.
@@ -60,92 +135,10 @@ pub(super) struct Gate<'a> {
     pub(super) violation: Option<String>,
 }
 
-/// Returns the limits of the run, except those with invalid names.
-pub(super) fn gates<'a>(
-    registry: &Registry,
-    result: &EvaluationResult,
-    args: &'a ScoreArguments,
-) -> Vec<Gate<'a>> {
-    let gate = |threshold: &'a MetricThreshold| {
-        let MetricThreshold { name, limit } = threshold;
-        let summary = result.metric(name);
-        if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
-            // Reported as an invalid name.
-            return None;
-        }
-        let entry = registry.get(threshold.metric());
-        let is_higher_better = entry.is_none_or(|entry| entry.spec().higher_is_better());
-        let bound = match is_higher_better {
-            true => "at least",
-            false => "at most",
-        };
-        let not_defined = summary.and_then(|summary| summary.not_defined.as_deref());
-        let score = summary.and_then(|summary| summary.score);
-        let violation = match (not_defined, score) {
-            (Some(reason), _) => {
-                let reason = escape::escaped(reason);
-                Some(format!("{name}: not defined: {reason}; expected {limit}"))
-            }
-            (None, None) => {
-                let hint = unknown_part(threshold, result);
-                Some(format!(
-                    "{name}: no row was scored; expected {bound} {limit}{hint}"
-                ))
-            }
-            (None, Some(score)) if is_higher_better && score < limit.score => {
-                Some(format!("{name}: {} is below {limit}", limit.written(score)))
-            }
-            (None, Some(score)) if !is_higher_better && score > limit.score => Some(format!(
-                "{name}: {} is above {limit}, and lower is better",
-                limit.written(score)
-            )),
-            _ => None,
-        };
-        Some(Gate {
-            threshold,
-            bound,
-            violation,
-        })
-    };
-    args.fail_under.iter().filter_map(gate).collect()
-}
-
 /// Suggests the named score that was probably meant, if rows have only others.
 fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> String {
     let known = result.metrics.iter().map(|summary| &*summary.name);
     let prefix = format!("{}.", threshold.metric());
     let known = known.filter(|name| name.starts_with(&prefix));
     did_you_mean(&threshold.name, known).unwrap_or_default()
-}
-
-/// Returns the summaries of the metrics that the command names.
-pub(super) fn named<'a>(
-    result: &'a EvaluationResult,
-    args: &ScoreArguments,
-) -> impl Iterator<Item = &'a MetricSummary> {
-    names(args).filter_map(|name| result.metric(name))
-}
-
-/// Returns a line for each metric that failed on every row, because of a sandbox without isolation or a model that does
-/// not reply, for example. A metric with a threshold already has a line.
-fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
-    let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
-    let failed = named(result, args).filter(move |metric| {
-        metric.failed > 0 && metric.failed == metric.rows() && !has_threshold(&metric.name)
-    });
-    failed.map(|metric| match metric.failed {
-        1 => format!("{}: the only row failed", metric.name),
-        rows => format!("{}: all {rows} rows failed", metric.name),
-    })
-}
-
-/// Returns a line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
-fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
-    named(result, args).filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
-        let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
-        let first = metric.first_lost_judge.as_deref().unwrap_or_default();
-        format!(
-            "{name}: {lost} of {rows} rows were judged by only part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
-        )
-    })
 }

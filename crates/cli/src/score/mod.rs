@@ -15,14 +15,10 @@ mod report;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use ci_files::CiFile;
 use dsrs_metrics_formats::Epochs;
-#[cfg(feature = "lm")]
-pub(super) use estimate::run as estimate;
-pub(super) use limits::violations;
-pub(super) use models::RunModels;
+pub(super) use models::Run;
 use plan::Builder;
 pub(super) use plan::configure;
 pub(super) use report::INTERRUPTED;
@@ -33,7 +29,6 @@ use super::from::{InputFile, print_scores};
 use super::options::set;
 use super::otlp::Otlp;
 use super::output::{Result, err, fail_each, print_error};
-use crate::contract::Metric;
 use crate::data::{Format, NamedFile, Pairs, Samples};
 use crate::evaluate::{Ending, Evaluate, EvaluationResult, Sample, StopSettings};
 use crate::metrics::Registry;
@@ -54,10 +49,10 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let inputs: Vec<NamedFile<'_>> = files.iter().map(InputFile::named).collect();
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
-        return estimate::run(metrics, args, &inputs);
+        return Run::new(registry, args, &inputs, metrics)?.estimate();
     }
     args.options.warn(report::unknown_identities(args)?);
-    let scored = score(registry, args, &inputs, metrics);
+    let scored = Run::new(registry, args, &inputs, metrics).and_then(|run| run.score());
     match args.mappings.is_empty() {
         true => scored.map_err(|error| args.from.advise(error, &args.data)),
         false => scored,
@@ -98,92 +93,100 @@ fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
     Ok(args)
 }
 
-/// Scores the rows, and reports the result.
-fn score(
-    registry: &Registry,
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-    metrics: Vec<Arc<dyn Metric>>,
-) -> Result<ExitCode> {
-    let options = &args.options;
-    let models = RunModels::new(args)?;
-    options.warn(models.unused_warnings(&options.lm, &metrics));
-    let rows = plan::open(args, inputs, &metrics)?;
-    let rows = match plan::maps(args, "repeat") {
-        true => Rows::Samples(plan::samples(args, rows, &metrics)?),
-        false => Rows::Pairs(rows),
-    };
-    let ci_files = ci_files::create(registry, args)?;
-    let otlp = Otlp::new(&args.otlp)?;
-    let builder = models.observed(Evaluate::builder(), args, &metrics)?;
-    let builder = otlp.observe(with_metrics(builder, metrics, args), models.ledger());
-    let mut builder = evaluator(builder, &ci_files, args)?;
-    if let Rows::Samples(samples) = &rows {
-        builder = builder.repeats(samples.repeats());
+impl Run<'_> {
+    /// Scores the rows, and reports the result.
+    fn score(&self) -> Result<ExitCode> {
+        let args = self.args;
+        args.options.warn(self.unused_warnings());
+        let rows = self.open()?;
+        let rows = match plan::maps(args, "repeat") {
+            true => Rows::Samples(self.samples(rows)?),
+            false => Rows::Pairs(rows),
+        };
+        let ci_files = ci_files::create(args)?;
+        let otlp = Otlp::new(&args.otlp)?;
+        let builder = Evaluate::builder();
+        #[cfg(feature = "lm")]
+        let builder = self.observed(builder)?;
+        let builder = otlp.observe(self.with_metrics(builder), self.ledger());
+        let mut builder = evaluator(builder, &ci_files, args)?;
+        if let Rows::Samples(samples) = &rows {
+            builder = builder.repeats(samples.repeats());
+        }
+        let result = self.evaluate_rows(&builder.build()?, rows);
+        #[cfg(feature = "lm")]
+        let usage = self.usage(result.as_ref().ok());
+        let mut written_file = None;
+        let code = match result {
+            Ok(result) => {
+                let is_written = !matches!(result.ending, Ending::OutputFailed(_));
+                written_file = args.out.as_deref().filter(|_| is_written);
+                let code = self.report(&result, &ci_files);
+                let failed = fail_each(ci_files.iter().map(|file| file.write(self, &result)));
+                #[cfg(feature = "lm")]
+                let failed = fail_each([self.end(&result)]).or(failed);
+                code.map(|code| failed.unwrap_or(code))
+            }
+            Err(error) => {
+                let unchanged = ci_files.iter().filter_map(CiFile::unchanged);
+                unchanged.for_each(print_error);
+                Err(error)
+            }
+        };
+        #[cfg(feature = "lm")]
+        args.options.warn(usage);
+        otlp.finish(written_file);
+        code
     }
-    let evaluate = builder.build()?;
-    let result = evaluate_rows(&evaluate, rows, &models, args, inputs);
-    #[cfg(feature = "lm")]
-    let usage = models.usage(result.as_ref().ok());
-    let mut written_file = None;
-    let code = match result {
-        Ok(result) => {
-            let is_written = !matches!(result.ending, Ending::OutputFailed(_));
-            written_file = args.out.as_deref().filter(|_| is_written);
-            let code = report::report(registry, &result, &models, &ci_files, args, inputs);
-            let failed = fail_each(ci_files.iter().map(|file| file.write(args, &result)));
-            #[cfg(feature = "lm")]
-            let failed = fail_each([models.end(&result)]).or(failed);
-            code.map(|code| failed.unwrap_or(code))
-        }
-        Err(error) => {
-            let unchanged = ci_files.iter().filter_map(CiFile::unchanged);
-            unchanged.for_each(print_error);
-            Err(error)
-        }
-    };
-    #[cfg(feature = "lm")]
-    options.warn(usage);
-    otlp.finish(written_file);
-    code
-}
 
-/// Scores the rows for another command, without reporting the result.
-pub(super) fn evaluate(
-    args: &ScoreArguments,
-    metrics: Vec<Arc<dyn Metric>>,
-    models: &RunModels,
-) -> Result<EvaluationResult> {
-    let inputs: Vec<NamedFile<'_>> = args.data.iter().map(NamedFile::from).collect();
-    let rows = plan::open(args, &inputs, &metrics)?;
-    let builder = models.observed(Evaluate::builder(), args, &metrics)?;
-    let builder = evaluator(with_metrics(builder, metrics, args), &[], args)?;
-    let evaluate = builder.keep_results(true).build()?;
-    let result = evaluate_rows(&evaluate, Rows::Pairs(rows), models, args, &inputs)?;
-    #[cfg(feature = "lm")]
-    models.end(&result)?;
-    Ok(result)
-}
+    /// Scores the rows for another command, without reporting the result.
+    pub(super) fn evaluate(&self) -> Result<EvaluationResult> {
+        let rows = self.open()?;
+        let builder = Evaluate::builder();
+        #[cfg(feature = "lm")]
+        let builder = self.observed(builder)?;
+        let builder = evaluator(self.with_metrics(builder), &[], self.args)?;
+        let evaluate = builder.keep_results(true).build()?;
+        let result = self.evaluate_rows(&evaluate, Rows::Pairs(rows))?;
+        #[cfg(feature = "lm")]
+        self.end(&result)?;
+        Ok(result)
+    }
 
-/// Adds the metrics. The last one is that of `--truth`, if set, and judges a sample.
-fn with_metrics(
-    builder: Builder,
-    mut metrics: Vec<Arc<dyn Metric>>,
-    args: &ScoreArguments,
-) -> Builder {
-    let truth = args.sample.and_then(|rows| {
-        let by = args.by.as_deref().map(str::trim);
-        let sample = set(Sample::rows(rows), by, Sample::stratified_by);
-        Some((metrics.pop()?, sample))
-    });
-    let builder = builder.metrics(metrics);
-    set(builder, truth, |builder, (metric, sample)| {
-        builder.truth(metric, sample)
-    })
+    /// Adds the metrics. The last one is that of `--truth`, if set, and judges a sample.
+    fn with_metrics(&self, builder: Builder) -> Builder {
+        let mut metrics = self.metrics.clone();
+        let truth = self.args.sample.and_then(|rows| {
+            let by = self.args.by.as_deref().map(str::trim);
+            let sample = set(Sample::rows(rows), by, Sample::stratified_by);
+            Some((metrics.pop()?, sample))
+        });
+        let builder = builder.metrics(metrics);
+        set(builder, truth, |builder, (metric, sample)| {
+            builder.truth(metric, sample)
+        })
+    }
+
+    fn evaluate_rows(&self, evaluate: &Evaluate, rows: Rows) -> Result<EvaluationResult> {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.enable_all().build();
+        let runtime =
+            runtime.map_err(|error| err!("cannot start the threads for the run: {error}"))?;
+        let run = self.settings().scope(async {
+            match rows {
+                Rows::Pairs(rows) => evaluate.score_files(rows).await,
+                Rows::Samples(samples) => evaluate.score_samples(samples).await,
+            }
+        });
+        let result = runtime.block_on(run).map_err(|error| self.with_hint(error));
+        // A thread that is blocked on standard input is not awaited.
+        runtime.shutdown_background();
+        result
+    }
 }
 
 /// Returns the files of the command.
-fn files(args: &ScoreArguments) -> Files<'_> {
+fn files(args: &ScoreArguments) -> Files {
     Files::new()
         .store(&args.options.lm)
         .read("DATA", &args.data)
@@ -198,15 +201,12 @@ fn files(args: &ScoreArguments) -> Files<'_> {
 }
 
 /// Builds the harness with the options of the command.
-fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -> Result<Builder> {
+fn evaluator(builder: Builder, ci_files: &[CiFile], args: &ScoreArguments) -> Result<Builder> {
     let mut builder = of_rows(builder, args)
         .failures(|failures| failures.score(args.failure_score))
         .display_progress(!args.options.quiet)
         .keep_results(false)
         .stop(|stop| stop.grace_period(args.options.grace));
-    for observer in ci_files.iter().filter_map(CiFile::observer) {
-        builder = builder.observer(observer);
-    }
     if let Some(field) = &args.group {
         builder = builder.statistics(|statistics| statistics.group(field));
     }
@@ -229,8 +229,11 @@ fn evaluator(builder: Builder, ci_files: &[CiFile<'_>], args: &ScoreArguments) -
                 .save_rows(args.with_rows)
         });
     }
-    for rows in ci_files.iter().filter_map(CiFile::row_file) {
-        builder = builder.files(|files| files.jsonl(rows));
+    for file in ci_files {
+        builder = set(builder, file.not_passed.clone(), Builder::observer);
+        builder = set(builder, file.row_file.as_ref(), |builder, rows| {
+            builder.files(|files| files.jsonl(&rows.0))
+        });
     }
     Ok(builder)
 }
@@ -267,29 +270,4 @@ fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
 enum Rows {
     Pairs(Pairs),
     Samples(Samples),
-}
-
-fn evaluate_rows(
-    evaluate: &Evaluate,
-    rows: Rows,
-    models: &RunModels,
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-) -> Result<EvaluationResult> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| err!("cannot start the threads for the run: {error}"))?;
-    let run = models.settings().scope(async {
-        match rows {
-            Rows::Pairs(rows) => evaluate.score_files(rows).await,
-            Rows::Samples(samples) => evaluate.score_samples(samples).await,
-        }
-    });
-    let result = runtime
-        .block_on(run)
-        .map_err(|error| plan::with_hint(error, args, inputs));
-    // A thread that is blocked on standard input is not awaited.
-    runtime.shutdown_background();
-    result
 }

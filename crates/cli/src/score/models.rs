@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 #[cfg(feature = "lm")]
-use super::limits;
 use super::plan::Builder;
 use crate::args::{LmArguments, ScoreArguments};
 use crate::contract::{Metric, Requirement, Settings};
+use crate::data::NamedFile;
 #[cfg(feature = "lm")]
 use crate::evaluate::Ending;
 use crate::evaluate::EvaluationResult;
@@ -19,88 +19,96 @@ use crate::judge::Models;
 use crate::lm::Ledger;
 #[cfg(feature = "lm")]
 use crate::lm::{CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
+use crate::metrics::Registry;
 use crate::options::set;
 use crate::output::Result;
 #[cfg(not(feature = "lm"))]
 use crate::output::err;
 
-/// The models of one run, which share one ledger and one budget.
-pub(crate) struct RunModels {
-    /// `None` without the feature `lm`, unless an option selects one.
-    models: Option<Models>,
+/// What a command scores, and with what: all that it knows before the first row.
+pub(crate) struct Run<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) args: &'a ScoreArguments,
+    pub(super) inputs: &'a [NamedFile<'a>],
+    pub(crate) metrics: Vec<Arc<dyn Metric>>,
+    /// The models of the judges, which share one ledger and one budget. `None` without the feature `lm`, unless an
+    /// option selects one.
+    pub(super) models: Option<Models>,
     #[cfg(feature = "lm")]
-    budget: Option<LmBudget>,
+    pub(super) budget: Option<LmBudget>,
+    /// Counts the calls of a run that makes none.
+    #[cfg(feature = "lm")]
+    pub(super) estimate: Option<LmEstimate>,
 }
 
 #[cfg(not(feature = "lm"))]
-impl RunModels {
-    pub(crate) fn new(args: &ScoreArguments) -> Result<Self> {
-        let args = &args.options.lm;
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        registry: &'a Registry,
+        args: &'a ScoreArguments,
+        inputs: &'a [NamedFile<'a>],
+        metrics: Vec<Arc<dyn Metric>>,
+    ) -> Result<Self> {
+        let lm = &args.options.lm;
         let options = [
-            (args.lm.is_some(), "--lm"),
-            (args.budget.is_some(), "--budget"),
-            (args.no_store, "--no-store"),
-            (args.refresh, "--refresh"),
-            (args.store.is_some(), "--store"),
-            (args.estimate, "--estimate"),
+            (lm.lm.is_some(), "--lm"),
+            (lm.budget.is_some(), "--budget"),
+            (lm.no_store, "--no-store"),
+            (lm.refresh, "--refresh"),
+            (lm.store.is_some(), "--store"),
+            (lm.estimate, "--estimate"),
         ];
         if let Some((_, option)) = options.into_iter().find(|(is_set, _)| *is_set) {
             return Err(err!(
                 "{option}: this program was built without language models; run `cargo install dsrs-metrics --features cli,lm`, or enable `lm` on your `dsrs-metrics` dependency"
             ));
         }
-        let models = match args.offline {
+        let models = match lm.offline {
             true => Some(Models::offline()),
-            false => args.embed.is_some().then(Models::default),
+            false => lm.embed.is_some().then(Models::default),
         };
-        let models = models.map(|models| with_embedder(models, args));
-        Ok(Self { models })
-    }
-
-    /// Adds the store and the calls of the models to a run.
-    #[expect(clippy::unnecessary_wraps, reason = "a store may fail")]
-    pub(super) fn observed(
-        &self,
-        builder: Builder,
-        _: &ScoreArguments,
-        _: &[Arc<dyn Metric>],
-    ) -> Result<Builder> {
-        Ok(builder)
+        let models = models.map(|models| with_embedder(models, lm));
+        Ok(Self {
+            registry,
+            args,
+            inputs,
+            metrics,
+            models,
+        })
     }
 
     /// Without models, there is no budget.
-    pub(super) fn beyond_budget(&self, _: &EvaluationResult, _: &ScoreArguments) -> Vec<String> {
+    pub(super) fn beyond_budget(&self, _: &EvaluationResult) -> Vec<String> {
         Vec::new()
     }
 }
 
 #[cfg(feature = "lm")]
-impl RunModels {
+impl<'a> Run<'a> {
     /// Sets up the model from `--lm`, or from `DSRS_LM` if there is none. Models that a judge names are added when the
     /// judge needs them.
     ///
     /// The store keeps what was spent until the run ends, so the budget also covers a run that was killed.
-    pub(crate) fn new(run: &ScoreArguments) -> Result<Self> {
-        let args = &run.options.lm;
-        let mut budget = args.budget.map(LmBudget::msats);
-        if let (Some(folder), Some(whole)) = (folder(args)?, &mut budget) {
-            let name = budget_name(run);
+    pub(crate) fn new(
+        registry: &'a Registry,
+        args: &'a ScoreArguments,
+        inputs: &'a [NamedFile<'a>],
+        metrics: Vec<Arc<dyn Metric>>,
+    ) -> Result<Self> {
+        let lm = &args.options.lm;
+        let estimate = lm.estimate.then(LmEstimate::new);
+        let mut budget = lm.budget.map(LmBudget::msats);
+        if !lm.estimate
+            && let (Some(folder), Some(whole)) = (folder(lm)?, &mut budget)
+        {
+            let name = budget_name(args);
             *whole = whole.clone().kept_in(&Store::open(folder)?, name)?;
             let before = Some(whole.spent_before_msats()).filter(|before| *before > 0);
-            run.options.warn(before.map(|before| {
+            args.options.warn(before.map(|before| {
                 format!("--budget: {before} msat were spent before this run was interrupted")
             }));
         }
-        Ok(Self::with(args, budget, None))
-    }
-
-    /// Returns the same models, except that they make no calls and only count them in this estimate.
-    pub(super) fn estimated(args: &LmArguments, estimate: LmEstimate) -> Self {
-        Self::with(args, args.budget.map(LmBudget::msats), Some(estimate))
-    }
-
-    fn with(args: &LmArguments, budget: Option<LmBudget>, estimate: Option<LmEstimate>) -> Self {
-        let (options, shared_budget) = (args.clone(), budget.clone());
+        let (options, shared) = (lm.clone(), (budget.clone(), estimate.clone()));
         let configure = move |builder: LmBuilder| {
             let mut builder = builder
                 .refresh(options.refresh)
@@ -109,30 +117,30 @@ impl RunModels {
                 builder = builder.no_store();
             }
             builder = set(builder, options.store.as_ref(), LmBuilder::store);
-            builder = set(builder, estimate.clone(), LmBuilder::estimate);
-            set(builder, shared_budget.clone(), LmBuilder::budget)
+            builder = set(builder, shared.1.clone(), LmBuilder::estimate);
+            set(builder, shared.0.clone(), LmBuilder::budget)
         };
-        let models = match args.offline {
+        let models = match lm.offline {
             true => Models::offline(),
-            false => Models::built_by(args.lm.clone().or_else(Models::chosen), configure),
+            false => Models::built_by(lm.lm.clone().or_else(Models::chosen), configure),
         };
-        Self {
-            models: Some(with_embedder(models, args)),
+        Ok(Self {
+            registry,
+            args,
+            inputs,
+            metrics,
+            models: Some(with_embedder(models, lm)),
             budget,
-        }
+            estimate,
+        })
     }
 
     /// Adds the store and the calls of the models to a run. The store keeps what metrics pay for, if any may cost something.
-    pub(super) fn observed(
-        &self,
-        mut builder: Builder,
-        args: &ScoreArguments,
-        metrics: &[Arc<dyn Metric>],
-    ) -> Result<Builder> {
-        let lm = &args.options.lm;
+    pub(super) fn observed(&self, mut builder: Builder) -> Result<Builder> {
+        let (lm, mut metrics) = (&self.args.options.lm, self.metrics.iter());
         let has_model = |it: &Requirement| it.lm().is_some() || it.embedding_model().is_some();
-        let has_cost = metrics.iter().any(|metric| metric.spec().cost_msats > 0)
-            || requirements(self.settings(), metrics).iter().any(has_model);
+        let has_cost =
+            metrics.any(|metric| metric.spec().cost_msats > 0) || self.requires(has_model);
         if has_cost && let Some(folder) = folder(lm)? {
             builder = builder.models(|models| models.store(folder).refresh(lm.refresh));
         }
@@ -150,8 +158,8 @@ impl RunModels {
     }
 
     /// Returns a warning if no metric uses the model from `--lm`.
-    fn unused_model(&self, args: &LmArguments, metrics: &[Arc<dyn Metric>]) -> Option<String> {
-        let id = args.lm.as_ref()?;
+    fn unused_model(&self) -> Option<String> {
+        let id = self.args.options.lm.lm.as_ref()?;
         let uses_model = |requirement: &Requirement| match requirement.lm() {
             Some(lm) => {
                 let named = self.models.as_ref().map(|models| models.named(id));
@@ -160,26 +168,20 @@ impl RunModels {
             // The run itself reports an invalid model.
             None => !requirement.is_check() && requirement.embedding_model().is_none(),
         };
-        let is_unused = !requirements(self.settings(), metrics)
-            .iter()
-            .any(uses_model);
-        is_unused.then(|| format!("warning: --lm {id}: no metric in this run uses this model"))
+        (!self.requires(uses_model))
+            .then(|| format!("warning: --lm {id}: no metric in this run uses this model"))
     }
 
     /// Returns a line for each metric whose rows were skipped because of the budget. Adds a line if the calls cost more
     /// than the budget, which happens only if a provider charges more tokens than a call allows.
-    pub(super) fn beyond_budget(
-        &self,
-        result: &EvaluationResult,
-        args: &ScoreArguments,
-    ) -> Vec<String> {
+    pub(super) fn beyond_budget(&self, result: &EvaluationResult) -> Vec<String> {
         let Some(budget) = &self.budget else {
             return Vec::new();
         };
         let call = budget.largest_rejected_msats();
         let call = call.map(|msats| format!("; a call may cost up to {msats} msat"));
         let call = call.unwrap_or_default();
-        let skipped = limits::named(result, args).filter(|metric| metric.skipped > 0);
+        let skipped = self.named(result).filter(|metric| metric.skipped > 0);
         let mut lines: Vec<String> = skipped
             .map(|metric| {
                 let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
@@ -227,12 +229,18 @@ impl RunModels {
     }
 }
 
-impl RunModels {
+impl Run<'_> {
     pub(crate) fn settings(&self) -> Settings {
         match &self.models {
             Some(models) => Settings::new().with(models.clone()),
             None => Settings::new(),
         }
+    }
+
+    /// Returns `true` if a metric has such a requirement.
+    fn requires(&self, is_met: impl Fn(&Requirement) -> bool) -> bool {
+        let requirements = requirements(self.settings(), &self.metrics);
+        requirements.iter().any(is_met)
     }
 
     /// Returns the ledger of all calls.
@@ -241,25 +249,20 @@ impl RunModels {
     }
 
     /// Returns warnings about models that no metric uses or that are not called.
-    pub(crate) fn unused_warnings(
-        &self,
-        args: &LmArguments,
-        metrics: &[Arc<dyn Metric>],
-    ) -> Vec<String> {
+    pub(crate) fn unused_warnings(&self) -> Vec<String> {
+        let (args, metrics) = (&self.args.options.lm, &self.metrics);
         #[cfg(feature = "lm")]
         let of_judges = match args.offline {
             true => unused_offline(metrics, Models::chosen().as_deref()),
-            false => self.unused_model(args, metrics),
+            false => self.unused_model(),
         };
         #[cfg(not(feature = "lm"))]
         let of_judges = unused_offline(metrics, None).filter(|_| args.offline);
         let is_used =
             |it: &Requirement| it.embedding_model().is_some() || it.missing_reason().is_some();
-        let of_embedder = args
-            .embed
-            .as_ref()
-            .filter(|_| !requirements(self.settings(), metrics).iter().any(is_used))
-            .map(|id| format!("warning: --embed {id}: no metric in this run uses embeddings"));
+        let embed = args.embed.as_ref().filter(|_| !self.requires(is_used));
+        let of_embedder =
+            embed.map(|id| format!("warning: --embed {id}: no metric in this run uses embeddings"));
         of_judges.into_iter().chain(of_embedder).collect()
     }
 }
@@ -272,9 +275,9 @@ fn with_embedder(models: Models, args: &LmArguments) -> Models {
 fn requirements(settings: Settings, metrics: &[Arc<dyn Metric>]) -> Vec<Requirement> {
     let mut requirements = Vec::new();
     settings.scope_sync(|| {
-        metrics
-            .iter()
-            .for_each(|metric| metric.requirements(&mut requirements));
+        for metric in metrics {
+            metric.requirements(&mut requirements);
+        }
     });
     requirements
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::limits;
-use crate::args::ScoreArguments;
+use super::{Run, limits};
+use crate::args::{Param, ScoreArguments};
 use crate::contract::{Example, FieldError, Metric, MetricErrorKind, Params, Prediction, Side};
-use crate::data::{DataReader, NamedFile, Pairs, Samples, guess_mappings};
+use crate::data::{DataReader, Pairs, Samples, guess_mappings};
 use crate::evaluate::{EvaluateBuilder, EvaluateError, EvaluateErrorKind};
 use crate::files::is_regular;
+use crate::messages::escape;
 use crate::messages::suggest::{did_you_mean, nearest};
 use crate::metrics::registry::{Entry, Registry};
 use crate::options::set;
@@ -63,29 +64,19 @@ pub(crate) fn configure(
 
 /// Checks that the metrics named by `--param` and `--fail-under` are in the run.
 fn check_names(args: &ScoreArguments) -> Result<()> {
-    let known = || names(args);
-    let params = args.params.iter().map(|it| {
-        (
-            &*it.metric,
-            &*it.metric,
-            format!("--param {}.{}", it.metric, it.key),
-        )
-    });
-    let limits = args
-        .fail_under
-        .iter()
-        .map(|it| (it.metric(), &*it.name, format!("--fail-under {}", it.name)));
-    match params
-        .chain(limits)
-        .find(|(metric, ..)| known().all(|name| name != *metric))
-    {
-        Some((_, name, option)) => {
-            let hint = did_you_mean(name, known());
-            let hint = hint.as_deref().unwrap_or("; add it with -m");
-            Err(err!("{option}: `{name}` is not a metric in this run{hint}"))
+    let check = |metric: &str, name: &str, option: &str| {
+        if names(args).any(|known| known == metric) {
+            return Ok(());
         }
-        None => Ok(()),
+        let hint = did_you_mean(name, names(args));
+        let hint = hint.as_deref().unwrap_or("; add it with -m");
+        Err(err!("{option}: `{name}` is not a metric in this run{hint}"))
+    };
+    for Param { metric, key, .. } in &args.params {
+        check(metric, metric, &format!("--param {metric}.{key}"))?;
     }
+    let mut limits = args.fail_under.iter();
+    limits.try_for_each(|it| check(it.metric(), &it.name, &format!("--fail-under {}", it.name)))
 }
 
 /// Returns the reader of the options, without mappings.
@@ -101,146 +92,141 @@ fn reader(args: &ScoreArguments) -> DataReader {
     set(reader, args.join.clone(), DataReader::with_join)
 }
 
-/// Opens the files for these metrics, with the format and mappings from the options.
-pub(super) fn open(
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-    metrics: &[Arc<dyn Metric>],
-) -> Result<Pairs> {
-    let mut reader = reader(args);
-    for (position, mapping) in args.mappings.iter().enumerate() {
-        let (field, before) = (mapping.field(), &args.mappings[..position]);
-        if before.iter().any(|other| other.field() == field) {
-            return Err(err!("--map: duplicate mapping of `{field}`; keep one"));
-        }
-        reader = reader.with_mapping(mapping.clone());
-    }
-    check_mappings(args, metrics)?;
-    Ok(reader.read_named(inputs.iter().copied())?)
-}
-
-/// Reads the samples of rows, which `--map repeat=..` numbers.
-pub(super) fn samples(
-    args: &ScoreArguments,
-    rows: Pairs,
-    metrics: &[Arc<dyn Metric>],
-) -> Result<Samples> {
-    if args.repeats.is_some() {
-        return Err(err!(
-            "--repeats: the files already have several samples per row (--map repeat=..); pass only one of the two options"
-        ));
-    }
-    Ok(rows.for_metrics(metrics).into_samples()?)
-}
-
-/// Checks that no mapping has a misspelt field: one that nothing reads, while a field with a similar name is read and
-/// not mapped. Other unused mappings are allowed, because several runs may share the options.
-fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<()> {
-    let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
-    if args.with_rows || metrics.iter().any(may_read_others) {
-        return Ok(());
-    }
-    let mut read: Vec<(Side, &str)> = Vec::new();
-    for metric in metrics {
-        let spec = metric.spec();
-        read.extend(
-            spec.get_input_spec()
-                .map(|(side, field)| (side, field.name)),
-        );
-    }
-    let is_mapped = |side, name: &str| args.mappings.iter().any(|mapping| mapping.sets(side, name));
-    for mapping in &args.mappings {
-        let field = mapping.field();
-        let Some((side, name)) = field.split_once('.') else {
-            continue;
-        };
-        let side = match side {
-            "gold" => Side::Gold,
-            _ => Side::Pred,
-        };
-        let group = args.group.as_deref().unwrap_or_default();
-        if group.starts_with(&field) || read.contains(&(side, name)) {
-            continue;
-        }
-        let of_side = read.iter().filter(|(its, _)| *its == side);
-        let of_side = of_side.map(|(_, name)| *name);
-        if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
-            return Err(err!(
-                "--map {mapping}: no metric in this run reads `{field}`; did you mean `{side}.{meant}`?"
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Returns `true` if `--map` has a mapping of this field.
 pub(super) fn maps(args: &ScoreArguments, field: &str) -> bool {
     args.mappings.iter().any(|mapping| mapping.field() == field)
 }
 
-/// Adds what to do about a missing field.
-pub(super) fn with_hint(
-    error: EvaluateError,
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-) -> CliError {
-    if error.kind() == EvaluateErrorKind::DuplicateId && maps(args, "id") {
-        return err!(
-            "{error}; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN"
-        );
+impl Run<'_> {
+    /// Opens the files for these metrics, with the format and mappings from the options.
+    pub(super) fn open(&self) -> Result<Pairs> {
+        let args = self.args;
+        let mut reader = reader(args);
+        for (position, mapping) in args.mappings.iter().enumerate() {
+            let (field, before) = (mapping.field(), &args.mappings[..position]);
+            if before.iter().any(|other| other.field() == field) {
+                return Err(err!("--map: duplicate mapping of `{field}`; keep one"));
+            }
+            reader = reader.with_mapping(mapping.clone());
+        }
+        self.check_mappings()?;
+        Ok(reader.read_named(self.inputs.iter().copied())?)
     }
-    let Some(metric) = error.unreadable_row() else {
-        return error.into();
-    };
-    let MetricErrorKind::Field {
-        side,
-        error: FieldError::Missing { field, .. },
-    } = metric.kind()
-    else {
-        return error.into();
-    };
-    let mut mappings = args.mappings.iter();
-    let hint = match mappings.find(|mapping| mapping.sets(*side, field)) {
-        Some(mapping) => {
-            let path = mapping.path();
-            format!("--map names `{path}`, which the row does not have")
-        }
-        None => {
-            let suggested = suggested(&format!("{side}.{field}"), args, inputs);
-            format!("if the row has it elsewhere, pass {suggested}")
-        }
-    };
-    err!("{error}; {hint}")
-}
 
-/// Returns the mapping to write for a field: of the column with a similar name in the first row, if there is one.
-pub(super) fn suggested(field: &str, args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> String {
-    let columns = columns_of_first_row(args, inputs);
-    let is_free =
-        |column: &&str| *column != field && !args.mappings.iter().any(|it| it.path() == *column);
-    let free = columns.iter().map(String::as_str).filter(is_free);
-    let mut guesses = guess_mappings([field], free).into_iter();
-    guesses
-        .next()
-        .unwrap_or_else(|| format!("--map {field}=PATH"))
-}
+    /// Reads the samples of rows, which `--map repeat=..` numbers.
+    pub(super) fn samples(&self, rows: Pairs) -> Result<Samples> {
+        if self.args.repeats.is_some() {
+            return Err(err!(
+                "--repeats: the files already have several samples per row (--map repeat=..); pass only one of the two options"
+            ));
+        }
+        Ok(rows.for_metrics(&self.metrics).into_samples()?)
+    }
 
-/// Returns the attributes of the first row and the paths of its fields, to suggest one in an error. Empty for a stream.
-pub(super) fn columns_of_first_row(args: &ScoreArguments, inputs: &[NamedFile<'_>]) -> Vec<String> {
-    let first = || {
-        let file = inputs.first().filter(|file| is_regular(file.path))?;
-        let mappings = args.mappings.iter().cloned();
-        let reader = mappings.fold(reader(args), DataReader::with_mapping);
-        reader.read_named([*file]).ok()?.next()?.ok()
-    };
-    let Some(first) = first() else {
-        return Vec::new();
-    };
-    let gold = first.gold.keys().map(|name| format!("gold.{name}"));
-    let pred = first.pred.keys().map(|name| format!("pred.{name}"));
-    let attributes = first.attributes.keys().map(str::to_owned);
-    let is_of_row = |column: &String| args.mappings.iter().all(|it| it.field() != *column);
-    attributes
-        .chain(gold.chain(pred).filter(is_of_row))
-        .collect()
+    /// Checks that no mapping has a misspelt field: one that nothing reads, while a field with a similar name is read and
+    /// not mapped. Other unused mappings are allowed, because several runs may share the options.
+    fn check_mappings(&self) -> Result<()> {
+        let (args, metrics) = (self.args, &self.metrics);
+        let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
+        if args.with_rows || metrics.iter().any(may_read_others) {
+            return Ok(());
+        }
+        let mut read: Vec<(Side, &str)> = Vec::new();
+        for metric in metrics {
+            let spec = metric.spec();
+            let fields = spec.get_input_spec();
+            read.extend(fields.map(|(side, field)| (side, field.name)));
+        }
+        let is_mapped =
+            |side, name: &str| args.mappings.iter().any(|mapping| mapping.sets(side, name));
+        for mapping in &args.mappings {
+            let field = mapping.field();
+            let Some((side, name)) = field.split_once('.') else {
+                continue;
+            };
+            let side = match side {
+                "gold" => Side::Gold,
+                _ => Side::Pred,
+            };
+            let group = args.group.as_deref().unwrap_or_default();
+            if group.starts_with(&field) || read.contains(&(side, name)) {
+                continue;
+            }
+            let of_side = read.iter().filter(|(its, _)| *its == side);
+            let of_side = of_side.map(|(_, name)| *name);
+            if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
+                return Err(err!(
+                    "--map {mapping}: no metric in this run reads `{field}`; did you mean `{side}.{meant}`?"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what to do about a missing field.
+    pub(super) fn with_hint(&self, error: EvaluateError) -> CliError {
+        if error.kind() == EvaluateErrorKind::DuplicateId && maps(self.args, "id") {
+            return err!(
+                "{error}; if they are samples of the same row, pass --map repeat=COLUMN; otherwise pass --map id=COLUMN,COLUMN"
+            );
+        }
+        let Some(metric) = error.unreadable_row() else {
+            return error.into();
+        };
+        let MetricErrorKind::Field {
+            side,
+            error: FieldError::Missing { field, .. },
+        } = metric.kind()
+        else {
+            return error.into();
+        };
+        let field = (*side, &**field);
+        let hint = self.elsewhere(field, "the row does not have", "the row has it");
+        err!("{error}; {hint}")
+    }
+
+    /// Says where to look for a field that is missing.
+    pub(super) fn elsewhere(&self, (side, name): (Side, &str), lack: &str, has: &str) -> String {
+        let mut mappings = self.args.mappings.iter();
+        match mappings.find(|mapping| mapping.sets(side, name)) {
+            Some(mapping) => format!("--map names `{}`, which {lack}", mapping.path()),
+            None => {
+                let suggested = self.suggested(&format!("{side}.{}", escape::name(name)));
+                format!("if {has} elsewhere, pass {suggested}")
+            }
+        }
+    }
+
+    /// Returns the mapping to write for a field: of the column with a similar name in the first row, if there is one.
+    fn suggested(&self, field: &str) -> String {
+        let columns = self.columns_of_first_row();
+        let is_mapped = |column: &str| self.args.mappings.iter().any(|it| it.path() == column);
+        let is_free = |column: &&str| *column != field && !is_mapped(column);
+        let free = columns.iter().map(String::as_str).filter(is_free);
+        let mut guesses = guess_mappings([field], free).into_iter();
+        guesses
+            .next()
+            .unwrap_or_else(|| format!("--map {field}=PATH"))
+    }
+
+    /// Returns the attributes of the first row and the paths of its fields, to suggest one in an error. Empty for a stream.
+    pub(super) fn columns_of_first_row(&self) -> Vec<String> {
+        let args = self.args;
+        let first = || {
+            let file = self.inputs.first().filter(|file| is_regular(file.path))?;
+            let mappings = args.mappings.iter().cloned();
+            let reader = mappings.fold(reader(args), DataReader::with_mapping);
+            reader.read_named([*file]).ok()?.next()?.ok()
+        };
+        let Some(first) = first() else {
+            return Vec::new();
+        };
+        let gold = first.gold.keys().map(|name| format!("gold.{name}"));
+        let pred = first.pred.keys().map(|name| format!("pred.{name}"));
+        let attributes = first.attributes.keys().map(str::to_owned);
+        let is_of_row = |column: &String| args.mappings.iter().all(|it| it.field() != *column);
+        attributes
+            .chain(gold.chain(pred).filter(is_of_row))
+            .collect()
+    }
 }

@@ -5,86 +5,130 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::Run;
 use super::ci_files::CiFile;
-use super::limits;
-use super::models::RunModels;
-use super::plan::{columns_of_first_row, suggested};
 use crate::args::ScoreArguments;
 use crate::contract::Side;
-use crate::data::NamedFile;
 use crate::evaluate::{
     Ending, EvaluationResult, JudgeReplies, MetricSummary, StoreUse, UnknownField,
 };
 use crate::files::is_regular;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
-use crate::metrics::Registry;
 use crate::output::{INVALID, Result, annotate, print, print_error, print_json};
 use crate::results::{Manifest, manifest_of};
 
 /// The exit code that shells use for a program ended by Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Prints the result to standard output, and warnings and violated limits to standard error.
-pub(crate) fn report(
-    registry: &Registry,
-    result: &EvaluationResult,
-    models: &RunModels,
-    ci_files: &[CiFile<'_>],
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-) -> Result<ExitCode> {
-    let mut unknown = unknown_fields(result, args, inputs);
-    unknown.extend(unknown_group(result, args, inputs));
-    let violations = limits::violations(registry, result, models, args);
-    let printed_file = ci_files.iter().find(|file| file.is_standard());
-    if args.json {
-        print_json(&Printed::new(result))?;
-    } else if let Some(file) = printed_file {
-        file.print(args, result)?;
-    } else {
-        let has_histograms = std::io::stdout().is_terminal();
-        print(&format!("{}\n", result.headlines(has_histograms)))?;
-    }
-    if let Ending::OutputFailed(error) = &result.ending {
-        return Err(error.clone().into());
-    }
-    args.options.warn(warnings(result, args));
-    #[cfg(feature = "lm")]
-    args.options.warn(models.overrun_warning());
-    unknown.iter().for_each(print_error);
-    let violated = |line: &str| match args.github {
-        true => annotate("score", line),
-        false => print_error(line),
-    };
-    violations.iter().for_each(|line| violated(line));
-    let rows = result.rows;
-    Ok(match &result.ending {
-        Ending::Stopped => {
-            let kept = match &args.out {
-                Some(out) => format!(" and written to {}", out.display()),
-                None => String::new(),
-            };
-            let next = match result.store {
-                Some(_) => "; run the same command again to continue",
-                None => "",
-            };
-            print_error(format_args!(
-                "stopped after {rows} rows; their scores are counted{kept}{next}"
-            ));
-            ExitCode::from(INTERRUPTED)
+impl Run<'_> {
+    /// Prints the result to standard output, and warnings and violated limits to standard error.
+    pub(super) fn report(
+        &self,
+        result: &EvaluationResult,
+        ci_files: &[CiFile],
+    ) -> Result<ExitCode> {
+        let args = self.args;
+        let mut unknown = self.unknown_fields(result);
+        unknown.extend(self.unknown_group(result));
+        let violations = self.violations(result);
+        let printed_file = ci_files.iter().find(|file| file.is_standard());
+        if args.json {
+            print_json(&Printed::new(result))?;
+        } else if let Some(file) = printed_file {
+            file.print(self, result)?;
+        } else {
+            let has_histograms = std::io::stdout().is_terminal();
+            print(&format!("{}\n", result.headlines(has_histograms)))?;
         }
-        Ending::MaxErrors => {
-            let failed = result.failed_rows;
-            violated(&format!(
-                "stopped after {rows} rows: {failed} failed, the --max-errors limit"
-            ));
-            ExitCode::FAILURE
+        if let Ending::OutputFailed(error) = &result.ending {
+            return Err(error.clone().into());
         }
-        _ if !unknown.is_empty() => ExitCode::from(INVALID),
-        _ if violations.is_empty() => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+        args.options.warn(warnings(result, args));
+        #[cfg(feature = "lm")]
+        args.options.warn(self.overrun_warning());
+        unknown.iter().for_each(print_error);
+        let violated = |line: &str| match args.github {
+            true => annotate("score", line),
+            false => print_error(line),
+        };
+        violations.iter().for_each(|line| violated(line));
+        let rows = result.rows;
+        Ok(match &result.ending {
+            Ending::Stopped => {
+                let kept = match &args.out {
+                    Some(out) => format!(" and written to {}", out.display()),
+                    None => String::new(),
+                };
+                let next = match result.store {
+                    Some(_) => "; run the same command again to continue",
+                    None => "",
+                };
+                print_error(format_args!(
+                    "stopped after {rows} rows; their scores are counted{kept}{next}"
+                ));
+                ExitCode::from(INTERRUPTED)
+            }
+            Ending::MaxErrors => {
+                let failed = result.failed_rows;
+                violated(&format!(
+                    "stopped after {rows} rows: {failed} failed, the --max-errors limit"
+                ));
+                ExitCode::FAILURE
+            }
+            _ if !unknown.is_empty() => ExitCode::from(INVALID),
+            _ if violations.is_empty() => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        })
+    }
+
+    /// Returns a line if no row has the field of `--group`.
+    fn unknown_group(&self, result: &EvaluationResult) -> Option<String> {
+        let group = self.args.group.as_deref();
+        let field = group.filter(|_| result.without_group == result.rows)?;
+        let side = ["gold.", "pred."]
+            .into_iter()
+            .find(|side| field.starts_with(side));
+        let known = self.columns_of_first_row();
+        // The start of a path does not make names similar.
+        let prefix = side.unwrap_or_default();
+        let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
+        let nearest = nearest(&field[prefix.len()..], names);
+        let name = escape::name(field);
+        if known.iter().any(|name| name == field) {
+            return Some(format!("--group {name}: it has no value in any row"));
+        }
+        let (what, otherwise) = match side {
+            Some(_) => ("field", String::new()),
+            None => (
+                "attribute",
+                format!(
+                    "; write gold.{name} for a field of the gold row, or pred.{name} for a field of the prediction"
+                ),
+            ),
+        };
+        let end = nearest.map_or(otherwise, |nearest| {
+            format!("; did you mean `{prefix}{}`?", escape::name(nearest))
+        });
+        Some(format!("--group {name}: no row has this {what}{end}"))
+    }
+
+    /// Returns a line for each field that a metric reads and no row has.
+    fn unknown_fields(&self, result: &EvaluationResult) -> Vec<String> {
+        let metrics = result.metric_names().filter_map(|name| result.metric(name));
+        let all = metrics.flat_map(|metric| {
+            let fields = metric.unknown_fields.iter();
+            fields.map(move |field| (&metric.name, field))
+        });
+        let line = |(metric, field): (&String, &UnknownField)| {
+            // The suggestion is a question.
+            let end = if field.nearest.is_some() { "" } else { ";" };
+            let name = (Side::Pred, &*field.name);
+            let hint = self.elsewhere(name, "no row has", "the rows have it");
+            format!("{metric}: {field}{end} {hint}")
+        };
+        all.map(line).collect()
+    }
 }
 
 /// The output of `--json`: the result, and how the commands were isolated, if any were run.
@@ -167,73 +211,6 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
         warnings.push(format!("{lacks}: {error}"));
     }
     warnings
-}
-
-/// Returns a line if no row has the field of `--group`.
-fn unknown_group(
-    result: &EvaluationResult,
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-) -> Option<String> {
-    let field = args
-        .group
-        .as_deref()
-        .filter(|_| result.without_group == result.rows)?;
-    let side = ["gold.", "pred."]
-        .into_iter()
-        .find(|side| field.starts_with(side));
-    let known = columns_of_first_row(args, inputs);
-    // The start of a path does not make names similar.
-    let prefix = side.unwrap_or_default();
-    let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
-    let nearest = nearest(&field[prefix.len()..], names);
-    let name = escape::name(field);
-    if known.iter().any(|name| name == field) {
-        return Some(format!("--group {name}: it has no value in any row"));
-    }
-    let (what, otherwise) = match side {
-        Some(_) => ("field", String::new()),
-        None => (
-            "attribute",
-            format!(
-                "; write gold.{name} for a field of the gold row, or pred.{name} for a field of the prediction"
-            ),
-        ),
-    };
-    let end = nearest.map_or(otherwise, |nearest| {
-        format!("; did you mean `{prefix}{}`?", escape::name(nearest))
-    });
-    Some(format!("--group {name}: no row has this {what}{end}"))
-}
-
-/// Returns a line for each field that a metric reads and no row has.
-fn unknown_fields(
-    result: &EvaluationResult,
-    args: &ScoreArguments,
-    inputs: &[NamedFile<'_>],
-) -> Vec<String> {
-    let metrics = result.metric_names().filter_map(|name| result.metric(name));
-    let all = metrics.flat_map(|metric| {
-        let fields = metric.unknown_fields.iter();
-        fields.map(move |field| (&metric.name, field))
-    });
-    let line = |(metric, field): (&String, &UnknownField)| {
-        // The suggestion is a question.
-        let end = if field.nearest.is_some() { "" } else { ";" };
-        let mut mappings = args.mappings.iter();
-        match mappings.find(|mapping| mapping.sets(Side::Pred, &field.name)) {
-            Some(mapping) => {
-                let path = mapping.path();
-                format!("{metric}: {field}{end} --map names `{path}`, which no row has")
-            }
-            None => {
-                let path = format!("pred.{}", escape::name(&field.name));
-                let suggested = suggested(&path, args, inputs);
-                format!("{metric}: {field}{end} if the rows have it elsewhere, pass {suggested}")
-            }
-        }
-    };
-    all.map(line).collect()
 }
 
 /// Returns a line for each judge whose replies came from more than one reported model, or from more than one

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::run::{Annotator, ExportedRun, LeftOut, Sample, fields, nanos, present};
+use super::run::{Annotator, ExportedRun, LeftOut, Sample, fields, present, since_1970};
 use crate::FormatError;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::import::as_string;
@@ -78,7 +78,7 @@ pub(super) fn metadata(
     };
     fields(json!({
         "row_id": row.id,
-        "run": run.label(),
+        "run": run.manifest.label,
         "judge": judges,
         "passed": score.passed.filter(|_| !run.is_verdict(name)),
         "confidence": score.confidence.filter(|it| *it < 1.0),
@@ -169,15 +169,12 @@ pub(super) fn spans(
     left_out: &mut LeftOut,
 ) -> Result<Vec<String>, FormatError> {
     let sample = Sample::of(row, run)?;
-    let mut attributes = vec![attribute_of(
-        "openinference.span.kind",
-        &string("EVALUATOR"),
-    )];
-    if row.gold.is_some() {
-        attributes.push(attribute_of("input.value", &string(&sample.input)));
-    }
-    let output = sample.output.as_deref().map(string);
-    attributes.extend(output.map(|output| attribute_of("output.value", &output)));
+    let input = row.gold.as_ref().map(|_| &*sample.input);
+    let mut attributes: Vec<(String, Value)> = vec![
+        ("openinference.span.kind".to_owned(), "EVALUATOR".into()),
+        ("input.value".to_owned(), input.into()),
+        ("output.value".to_owned(), sample.output.into()),
+    ];
     let mut number = 0;
     for (name, score) in &row.scores {
         let text = score.explanation();
@@ -196,25 +193,18 @@ pub(super) fn spans(
             _ => "CODE",
         };
         let passed = score.passed.filter(|_| score.value.is_some());
-        let result = [
-            ("name", Some(string(name))),
-            (
-                "score",
-                score.value.map(|value| json!({ "doubleValue": value })),
-            ),
-            (
-                "label",
-                passed.map(|passed| string(if passed { "pass" } else { "fail" })),
-            ),
-            ("explanation", text.map(string)),
-            ("annotator_kind", Some(string(kind))),
-            ("identifier", Some(string(&run.uuid(&[&row.id, name])))),
-            ("metadata", Some(string(&Value::from(metadata).to_string()))),
-        ];
-        attributes.extend(result.into_iter().filter_map(|(field, value)| {
-            let key = format!("evaluations.{number}.evaluation.{field}");
-            Some(attribute_of(&key, &value?))
-        }));
+        let label = passed.map(|passed| if passed { "pass" } else { "fail" });
+        for (field, value) in [
+            ("name", name.as_str().into()),
+            ("score", score.value.into()),
+            ("label", label.into()),
+            ("explanation", text.into()),
+            ("annotator_kind", kind.into()),
+            ("identifier", run.uuid(&[&row.id, name]).into()),
+            ("metadata", Value::from(metadata).to_string().into()),
+        ] {
+            attributes.push((format!("evaluations.{number}.evaluation.{field}"), value));
+        }
         number += 1;
     }
     if number == 0 {
@@ -223,6 +213,8 @@ pub(super) fn spans(
     let trace = valid_id(attribute(row, "trace_id"), 32);
     let parent = valid_id(attribute(row, "span_id"), 16).filter(|_| trace.is_some());
     let own = hexadecimal(&run.hash(&[&row.id]));
+    // OTLP has 64-bit integers as strings.
+    let nanos = |time| since_1970(time).as_nanos().to_string();
     let span = present(json!({
         "traceId": trace.unwrap_or(&own[..32]),
         "spanId": &own[32..48],
@@ -230,24 +222,27 @@ pub(super) fn spans(
         "kind": 1,
         "startTimeUnixNano": nanos(run.started.unwrap_or(run.ended)),
         "endTimeUnixNano": nanos(run.ended),
-        "attributes": attributes,
+        "attributes": attributes.into_iter().filter_map(attribute_of).collect::<Value>(),
         "parentSpanId": parent,
     }));
-    let scope = json!({ "name": "dsrs-metrics", "version": run.version() });
-    let service = run.label().unwrap_or("dsrs-metrics");
+    let scope = json!({ "name": "dsrs-metrics", "version": run.manifest.library.version });
+    let service = run.manifest.label.as_deref().unwrap_or("dsrs-metrics");
+    let service = attribute_of(("service.name".to_owned(), service.into()));
     let document = json!({ "resourceSpans": [{
-        "resource": { "attributes": [attribute_of("service.name", &string(service))] },
+        "resource": { "attributes": [service] },
         "scopeSpans": [{ "scope": scope, "spans": [span] }],
     }]});
     Ok(vec![document.to_string()])
 }
 
-fn attribute_of(key: &str, value: &Value) -> Value {
-    json!({ "key": key, "value": value })
-}
-
-fn string(text: &str) -> Value {
-    json!({ "stringValue": text })
+/// Returns an attribute of OTLP, unless its value is null.
+fn attribute_of((key, value): (String, Value)) -> Option<Value> {
+    let kind = match value {
+        Value::Null => return None,
+        Value::Number(_) => "doubleValue",
+        _ => "stringValue",
+    };
+    Some(json!({ "key": key, "value": { kind: value } }))
 }
 
 /// Returns an id of this number of hexadecimal digits that are not all 0. Any other id names no span.

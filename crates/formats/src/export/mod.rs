@@ -9,14 +9,13 @@ mod inspect;
 mod lines;
 mod run;
 
-use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::FormatError;
 #[cfg(not(feature = "inspect"))]
 use crate::NO_INSPECT;
-use run::{ExportedRun, TextFields};
+use run::{ExportedRun, Settings};
 
 /// A format that result files can be converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,8 +84,7 @@ impl ExportFormat {
 #[derive(Debug, Clone)]
 pub struct Export {
     format: ExportFormat,
-    tags: BTreeMap<String, String>,
-    fields: TextFields,
+    settings: Settings,
 }
 
 impl Export {
@@ -99,8 +97,7 @@ impl Export {
     pub fn to(format: ExportFormat) -> Self {
         Self {
             format,
-            tags: BTreeMap::new(),
-            fields: TextFields::default(),
+            settings: Settings::default(),
         }
     }
 
@@ -114,7 +111,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::EveryEvalEver).tag("model", "acme/small").tag("organization", "Acme");
     /// ```
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.tags.insert(name.into(), value.into());
+        self.settings.tags.insert(name.into(), value.into());
         self
     }
 
@@ -128,7 +125,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).input("gold.query");
     /// ```
     pub fn input(mut self, field: impl Into<String>) -> Self {
-        self.fields.input = Some(field.into());
+        self.settings.input = Some(field.into());
         self
     }
 
@@ -142,7 +139,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).target("gold.label");
     /// ```
     pub fn target(mut self, field: impl Into<String>) -> Self {
-        self.fields.target = Some(field.into());
+        self.settings.target = Some(field.into());
         self
     }
 
@@ -155,7 +152,7 @@ impl Export {
     /// let export = Export::to(ExportFormat::OpenInference).output("pred.summary");
     /// ```
     pub fn output(mut self, field: impl Into<String>) -> Self {
-        self.fields.output = Some(field.into());
+        self.settings.output = Some(field.into());
         self
     }
 
@@ -174,7 +171,7 @@ impl Export {
                 "expected a single-file format, found a folder format; use `Export::write_folder`",
             ));
         }
-        let run = ExportedRun::read(run, &self.tags, &self.fields)?;
+        let run = ExportedRun::read(run, &self.settings)?;
         let mut out = BufWriter::with_capacity(1 << 16, out);
         let notes = match self.format {
             #[cfg(feature = "inspect")]
@@ -224,7 +221,7 @@ impl Export {
                 "expected a folder format, found a single-file format; use `Export::write`",
             ));
         }
-        let run = ExportedRun::read(run, &self.tags, &self.fields)?;
+        let run = ExportedRun::read(run, &self.settings)?;
         every_eval_ever::write(&run, folder)
     }
 }

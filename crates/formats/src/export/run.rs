@@ -18,17 +18,28 @@ use crate::import::as_string;
 pub(super) use crate::import::{fields, present};
 use crate::messages::hash;
 use crate::results::{
-    Comparison, Manifest, MetricFigures, ResultOutcome, ResultRow, RunScores, manifest_of,
+    Comparison, MetricFigures, ResultOutcome, ResultRow, ResultsError, RunManifest, manifest_of,
     read_rows,
 };
 use crate::trajectory::Trajectory;
 
-/// A result file, its scores, and the settings of its export.
+/// The tags and the fields that the caller names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    pub(super) tags: BTreeMap<String, String>,
+    pub(super) input: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) output: Option<String>,
+}
+
+/// A result file, its figures, and the settings of its export.
 pub(super) struct ExportedRun<'a> {
     pub(super) file: &'a Path,
-    tags: &'a BTreeMap<String, String>,
-    fields: &'a TextFields,
-    scores: RunScores,
+    settings: &'a Settings,
+    /// What the manifest says about the run, with the tags of the caller; without a manifest, nothing.
+    pub(super) manifest: RunManifest,
+    #[cfg(feature = "inspect")]
+    pub(super) rows: u64,
     /// The figures of each metric over all rows, in the order of the file.
     pub(super) metrics: IndexMap<String, MetricFigures>,
     /// When the run ended, or else when the file was written.
@@ -41,27 +52,20 @@ pub(super) struct ExportedRun<'a> {
 
 impl<'a> ExportedRun<'a> {
     /// Reads the scores of the file.
-    pub(super) fn read(
-        file: &'a Path,
-        tags: &'a BTreeMap<String, String>,
-        fields: &'a TextFields,
-    ) -> Result<Self, FormatError> {
+    pub(super) fn read(file: &'a Path, settings: &'a Settings) -> Result<Self, FormatError> {
         if file.as_os_str() == "-" {
             return Err(FormatError::new(
                 "--to: expected a result file, found standard input, which cannot be read more than once; save it to a file",
             ));
         }
-        let manifest = manifest_of(file, None).map_err(crate::results::ResultsError::from)?;
-        let group = manifest
-            .and_then(Result::ok)
-            .and_then(|manifest| manifest.run.group);
+        let manifest = manifest_of(file, None).map_err(ResultsError::from)?;
+        let group = manifest.and_then(|manifest| manifest.ok()?.run.group);
         let mut columns = Comparison::builder();
         if let Some(group) = group {
             columns = columns.group(group);
         }
         let scores = columns.read(file)?;
         let figures = |name: &str| (name.to_owned(), scores.figures(name));
-        let metrics = scores.metrics().map(figures).collect();
         let manifest = scores.manifest();
         let process = manifest.and_then(|manifest| manifest.process.as_ref());
         let started = process.and_then(|it| humantime::parse_rfc3339(&it.started).ok());
@@ -71,37 +75,22 @@ impl<'a> ExportedRun<'a> {
             FormatError::at(file, format_args!("cannot be read: {reason}"))
         };
         let written = || fs::metadata(file).and_then(|found| found.modified());
-        let ended = ended.map_or_else(written, Ok).map_err(unreadable)?;
         let described = manifest.and_then(|manifest| manifest.file.as_ref());
         let hash = || File::open(file).and_then(hash::of_reader);
         let id = described.map_or_else(hash, |described| Ok(described.xxh3.clone()));
-        let id = id.map_err(unreadable)?;
+        let mut manifest = manifest.map_or_else(unknown, |manifest| manifest.run.clone());
+        manifest.tags.extend(settings.tags.clone());
         Ok(Self {
             file,
-            tags,
-            fields,
-            scores,
-            metrics,
-            ended,
+            settings,
+            manifest,
+            #[cfg(feature = "inspect")]
+            rows: scores.row_count(),
+            metrics: scores.metrics().map(figures).collect(),
+            ended: ended.map_or_else(written, Ok).map_err(unreadable)?,
             started,
-            id,
+            id: id.map_err(unreadable)?,
         })
-    }
-
-    pub(super) fn manifest(&self) -> Option<&Manifest> {
-        self.scores.manifest()
-    }
-
-    /// The number of rows.
-    #[cfg(feature = "inspect")]
-    pub(super) fn rows(&self) -> u64 {
-        self.scores.row_count()
-    }
-
-    /// The score that a failed row contributes to a mean.
-    pub(super) fn failure_score(&self) -> f64 {
-        self.manifest()
-            .map_or(0.0, |manifest| manifest.run.failure_score)
     }
 
     /// Returns `true` if the scores of a metric are pass or fail.
@@ -113,29 +102,8 @@ impl<'a> ExportedRun<'a> {
 
     /// Returns a tag of the caller, or else of the run.
     pub(super) fn tag(&self, name: &str) -> Option<&str> {
-        let of_run = || self.manifest()?.run.tags.get(name);
-        self.tags
-            .get(name)
-            .or_else(of_run)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
-    }
-
-    /// Returns all tags. A tag of the caller replaces the tag of the run with its name.
-    pub(super) fn tags(&self) -> BTreeMap<&str, &str> {
-        let of_run = self
-            .manifest()
-            .into_iter()
-            .flat_map(|manifest| &manifest.run.tags);
-        of_run
-            .chain(self.tags)
-            .map(|(name, value)| (&**name, &**value))
-            .collect()
-    }
-
-    /// The label of the run, which names its program.
-    pub(super) fn label(&self) -> Option<&str> {
-        self.manifest()?.run.label.as_deref()
+        let tag = self.manifest.tags.get(name).map(String::as_str);
+        tag.filter(|value| !value.is_empty())
     }
 
     /// The data that was scored: the tag, or the names of the files without folder and extension, or the name of the result file.
@@ -143,32 +111,23 @@ impl<'a> ExportedRun<'a> {
         if let Some(dataset) = self.tag("dataset") {
             return dataset.to_owned();
         }
-        let files = self
-            .manifest()
-            .map(|manifest| &*manifest.run.data)
-            .unwrap_or_default();
-        let names: Vec<String> = files
-            .iter()
-            .map(|file| stem(Path::new(&file.name)))
-            .collect();
-        if names.is_empty() {
-            stem(self.file)
-        } else {
-            names.join("+")
+        let files = self.manifest.data.iter();
+        let names: Vec<String> = files.map(|file| stem(Path::new(&file.name))).collect();
+        match &*names {
+            [] => stem(self.file),
+            names => names.join("+"),
         }
     }
 
     pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
-        self.manifest()?.run.metrics.get(metric)
+        self.manifest.metrics.get(metric)
     }
 
     /// Returns the parameters of a metric.
     #[cfg(feature = "inspect")]
     pub(super) fn parameters(&self, metric: &str) -> BTreeMap<String, String> {
-        let identity = self.identity(metric);
-        identity
-            .map(|it| it.parameters().clone())
-            .unwrap_or_default()
+        let identity = self.identity(metric).map(MetricIdentity::parameters);
+        identity.cloned().unwrap_or_default()
     }
 
     pub(super) fn is_lower_better(&self, metric: &str) -> bool {
@@ -177,37 +136,19 @@ impl<'a> ExportedRun<'a> {
     }
 
     pub(super) fn annotator(&self, metric: &str) -> Annotator<'_> {
-        match self
-            .identity(metric)
-            .map(MetricIdentity::models)
-            .unwrap_or_default()
-        {
+        let models = self.identity(metric).map(MetricIdentity::models);
+        match models.unwrap_or_default() {
             [] => Annotator::Code,
             models if models.iter().all(|model| model == OFFLINE_JUDGE) => Annotator::OfflineJudge,
             models => Annotator::Models(models),
         }
     }
 
-    /// The version of the library that made the run.
-    pub(super) fn version(&self) -> &str {
-        self.manifest()
-            .map_or("unknown", |manifest| &*manifest.run.library.version)
-    }
-
-    /// The end of the run in whole seconds since 1970.
-    pub(super) fn ended_s(&self) -> u64 {
-        self.ended
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs()
-    }
-
     /// Returns an id that is the same each time that the same run is exported: a UUID whose random bits are a hash.
     pub(super) fn uuid(&self, parts: &[&str]) -> String {
         let bits = self.hash(parts);
-        Builder::from_random_bytes(std::array::from_fn(|place| bits[place]))
-            .into_uuid()
-            .to_string()
+        let uuid = Builder::from_random_bytes(std::array::from_fn(|place| bits[place]));
+        uuid.into_uuid().to_string()
     }
 
     /// Returns a hash of the run and of these parts.
@@ -231,6 +172,14 @@ impl<'a> ExportedRun<'a> {
     }
 }
 
+/// What is known about a run without a manifest.
+fn unknown() -> RunManifest {
+    let mut run = RunManifest::default();
+    run.ending = "complete".to_owned();
+    run.library.version = "unknown".to_owned();
+    run
+}
+
 /// The number of results that a format cannot contain, by outcome.
 #[derive(Default)]
 pub(super) struct LeftOut(IndexMap<&'static str, u64>);
@@ -249,10 +198,9 @@ impl LeftOut {
             .map(|(name, count)| format!("{count} {name}"))
             .collect();
         each.sort_unstable();
-        let (results, are) = if all == 1 {
-            ("result", "is")
-        } else {
-            ("results", "are")
+        let (results, are) = match all {
+            1 => ("result", "is"),
+            _ => ("results", "are"),
         };
         (all > 0).then(|| {
             format!(
@@ -275,17 +223,13 @@ pub(super) enum Annotator<'a> {
 
 /// The name of a file without folder and extension.
 pub(super) fn stem(file: &Path) -> String {
-    file.file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned())
-        .unwrap_or_default()
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
-/// Nanoseconds since 1970 as a string, as OTLP JSON has 64-bit integers.
-pub(super) fn nanos(time: SystemTime) -> String {
-    time.duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_nanos()
-        .to_string()
+/// The time since 1970.
+pub(super) fn since_1970(time: SystemTime) -> Duration {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Returns the tokens of the program, if both numbers are known.
@@ -294,14 +238,6 @@ pub(super) fn token_usage(row: &ResultRow) -> Option<Value> {
     Some(json!({
         "input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output),
     }))
-}
-
-/// The fields that the caller names.
-#[derive(Debug, Clone, Default)]
-pub(super) struct TextFields {
-    pub(super) input: Option<String>,
-    pub(super) target: Option<String>,
-    pub(super) output: Option<String>,
 }
 
 /// A row of the run, as other programs have it.
@@ -317,7 +253,7 @@ pub(super) struct Sample {
 
 impl Sample {
     pub(super) fn of(row: &ResultRow, run: &ExportedRun<'_>) -> Result<Self, FormatError> {
-        let fields = run.fields;
+        let settings = run.settings;
         let named = |option: &str, field: &Option<String>| match field {
             None => Ok(None),
             Some(field) => match row.field(field) {
@@ -329,13 +265,10 @@ impl Sample {
             },
         };
         let first = |fields: &[&str]| fields.iter().find_map(|field| row.field(field));
-        let input = named("input", &fields.input)?;
+        let input = named("input", &settings.input)?;
         let input = input.or_else(|| first(&["gold.input", "gold.question"]));
-        let input = input
-            .or(row.gold.as_ref())
-            .map(as_string)
-            .unwrap_or_default();
-        let target = named("target", &fields.target)?;
+        let input = input.or(row.gold.as_ref());
+        let target = named("target", &settings.target)?;
         let target = target.or_else(|| first(&["gold.target", "gold.answer"]));
         let target = match target {
             None | Some(Value::Null) => Vec::new(),
@@ -345,10 +278,9 @@ impl Sample {
         let output = match &row.pred {
             None => None,
             Some(pred) => {
-                let output = named("output", &fields.output)?;
-                Some(as_string(
-                    output.or_else(|| first(&["pred.answer"])).unwrap_or(pred),
-                ))
+                let output = named("output", &settings.output)?;
+                let output = output.or_else(|| first(&["pred.answer"]));
+                Some(as_string(output.unwrap_or(pred)))
             }
         };
         let trajectory = row
@@ -356,7 +288,7 @@ impl Sample {
             .filter(|value| value.is_array());
         let trajectory = trajectory.and_then(|value| Trajectory::from_json(value.clone()).ok());
         Ok(Self {
-            input,
+            input: input.map(as_string).unwrap_or_default(),
             target,
             output,
             trajectory,

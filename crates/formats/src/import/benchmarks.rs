@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, at, list, objects, pick, put, text, tokens};
 use super::text::as_string;
 use crate::{FormatError, Input};
 
@@ -14,7 +14,7 @@ const BFCL: &str = "BFCL results with `id` and `result`";
 /// Results of the Berkeley Function Calling Leaderboard (`BFCL_.._result.json`), with `BFCL_.._score.json`, which lists
 /// the wrong rows, and with possible answers:
 /// <https://github.com/ShishirPatil/gorilla/tree/main/berkeley-function-call-leaderboard>.
-pub(super) fn import_bfcl(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_bfcl(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut results, mut wrong, mut answers) = (Vec::new(), HashMap::new(), HashMap::new());
     let mut counts = None;
     for input in inputs {
@@ -42,15 +42,9 @@ pub(super) fn import_bfcl(inputs: &[Input<'_>], epochs: Epochs) -> Result<Conver
     let (mut table, mut right) = (Table::default(), 0);
     for (id, result) in results {
         let mut row = TableRow::new(&*id);
-        row.gold.extend(
-            answers
-                .remove(&id)
-                .map(|it| ("ground_truth".to_owned(), it)),
-        );
+        put(&mut row.gold, "ground_truth", answers.remove(&id));
         row.pred = pick(&result, &[("answer", "/result")]);
-        let calls = bfcl_calls(&result["result"]);
-        row.pred
-            .extend(calls.map(|calls| ("trajectory".to_owned(), calls)));
+        put(&mut row.pred, "trajectory", bfcl_calls(&result["result"]));
         row.latency_s = result["latency"].as_f64();
         row.tokens = tokens(&result, "/input_token_count", "/output_token_count");
         let category = id.rsplit_once('_').map_or(&*id, |(category, _)| category);
@@ -66,7 +60,7 @@ pub(super) fn import_bfcl(inputs: &[Input<'_>], epochs: Epochs) -> Result<Conver
     let rows = table.len();
     table.check("rows", counts.map(|(_, all)| all), rows);
     table.check("right rows", counts.map(|(right, _)| right), right);
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Returns `[{NAME: ARGUMENTS}, ..]` as calls.
@@ -75,11 +69,8 @@ fn bfcl_calls(result: &Value) -> Option<Value> {
         let (name, args) = call.as_object()?.iter().next()?;
         Some(json!({ "name": name, "args": args }))
     };
-    result.as_array()?;
-    list(result)
-        .map(call)
-        .collect::<Option<Vec<_>>>()
-        .map(Value::from)
+    let calls = result.as_array()?.iter().map(call);
+    calls.collect::<Option<Vec<_>>>().map(Value::from)
 }
 
 const SWEBENCH: &str =
@@ -97,10 +88,7 @@ const LISTS: [(&str, &str); 6] = [
 
 /// SWE-bench predictions and the report about them, alone or together:
 /// <https://www.swebench.com/SWE-bench/guides/evaluation/>.
-pub(super) fn import_swebench(
-    inputs: &[Input<'_>],
-    epochs: Epochs,
-) -> Result<Converted, FormatError> {
+pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut table, mut rows) = (Table::default(), IndexMap::<String, TableRow>::new());
     let mut reports = Vec::new();
     for input in inputs {
@@ -110,13 +98,10 @@ pub(super) fn import_swebench(
                 continue;
             }
             // A prediction, or `{INSTANCE: PREDICTION, ..}`.
+            let by_id = object.as_object().into_iter().flat_map(Map::values);
             let predictions = match at(&object, "/instance_id") {
                 Some(_) => vec![&object],
-                None => object
-                    .as_object()
-                    .into_iter()
-                    .flat_map(|it| it.values())
-                    .collect(),
+                None => by_id.collect(),
             };
             for prediction in predictions {
                 let id = text(prediction, "/instance_id");
@@ -153,7 +138,7 @@ pub(super) fn import_swebench(
     rows.sort_unstable_keys();
     let mut rows = rows.into_values();
     rows.try_for_each(|row| table.add(inputs[0], row))?;
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 const HELM: &str = "HELM statistics with `instance_id` and `stats`";
@@ -163,7 +148,7 @@ const NO_SCORES: &str = "num_ finish_reason_ inference_ training_ estimated_ pro
 
 /// A HELM run: `per_instance_stats.json`, with prompts, references and completions from `scenario_state.json` in the
 /// same folder: <https://github.com/stanford-crfm/helm>.
-pub(super) fn import_helm(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_helm(input: Input<'_>) -> Result<Table, FormatError> {
     let (mut table, mut states) = (Table::default(), HashMap::new());
     let path = input.file.with_file_name("scenario_state.json");
     let state = match path.exists() {
@@ -200,7 +185,7 @@ pub(super) fn import_helm(input: Input<'_>, epochs: Epochs) -> Result<Converted,
         }
         table.add(input, row)?;
     }
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Returns the id of an instance; with its perturbation and its trial, which are rows of their own.
@@ -217,26 +202,18 @@ fn row_id(id: &Value, perturbation: &Value, trial: &Value) -> String {
 
 fn helm_row(id: String, state: &Value) -> TableRow {
     let mut row = TableRow::new(id);
-    row.gold = pick(
-        state,
-        &[
-            ("input", "/instance/input/text"),
-            ("prompt", "/request/prompt"),
-        ],
-    );
+    let input = ("input", "/instance/input/text");
+    row.gold = pick(state, &[input, ("prompt", "/request/prompt")]);
     let references = list(&state["instance"]["references"]);
     let correct = references.filter(|it| list(&it["tags"]).any(|tag| tag == "correct"));
     let correct: Vec<Value> = correct.map(|it| it["output"]["text"].clone()).collect();
-    if !correct.is_empty() {
-        row.gold.insert("answer".to_owned(), correct.into());
-    }
+    let correct = Some(correct).filter(|it| !it.is_empty());
+    put(&mut row.gold, "answer", correct);
     if let Some(completion) = at(state, "/result/completions/0/text").and_then(Value::as_str) {
         // The letter of a choice stands for its text.
         let choice = state["output_mapping"][completion.trim()].as_str();
-        row.pred.insert(
-            "answer".to_owned(),
-            choice.unwrap_or(completion.trim()).into(),
-        );
+        let answer = choice.unwrap_or(completion.trim());
+        put(&mut row.pred, "answer", answer);
     }
     row.attributes = pick(state, &[("split", "/instance/split")]);
     row

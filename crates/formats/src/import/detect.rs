@@ -162,10 +162,7 @@ fn describe(start: &[u8]) -> String {
     if start.starts_with(b"PK") {
         return "a ZIP archive, like an inspect_ai log (`--from inspect`)".to_owned();
     }
-    if [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"]
-        .iter()
-        .any(|magic| start.starts_with(magic))
-    {
+    if start.starts_with(b"\x1f\x8b") || start.starts_with(b"\x28\xb5\x2f\xfd") {
         return "a compressed file; decompress it".to_owned();
     }
     let keys = first_keys(start);
@@ -176,11 +173,8 @@ fn describe(start: &[u8]) -> String {
     if has("gold") || has("pred") {
         return "rows of gold labels and predictions; leave out --from".to_owned();
     }
-    let first_line = start
-        .split(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default();
-    let first_line = String::from_utf8_lossy(first_line);
+    let first_line = start.split(|byte| *byte == b'\n').next();
+    let first_line = String::from_utf8_lossy(first_line.unwrap_or_default());
     let columns: Vec<&str> = first_line.trim().split(',').collect();
     let has = |key: &str| keys.iter().any(|found| found == key) || columns.contains(&key);
     if let Some((format, _)) = KEYS.iter().find(|(_, keys)| keys.split(' ').all(has)) {

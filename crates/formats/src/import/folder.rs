@@ -94,51 +94,41 @@ fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Conve
     let mut merged: Option<Converted> = None;
     let mut tasks: Vec<(String, &Path)> = Vec::new();
     for file in files {
-        let Converted {
-            mut rows,
-            run,
-            notes,
-        } = convert_files(format, epochs, &[file])?;
-        let task = run.tags.get("task").cloned().unwrap_or_default();
+        let mut log = convert_files(format, epochs, &[file])?;
+        let task = log.run.tags.get("task").cloned().unwrap_or_default();
         if let Some((_, first)) = tasks.iter().find(|(other, _)| *other == task) {
+            let (task, first) = (escape::name(&task), first.display());
             return Err(FormatError::at(
                 file,
                 format_args!(
-                    "duplicate log for the task `{}`, first in {}; keep only one in the folder",
-                    escape::name(&task),
-                    first.display()
+                    "duplicate log for the task `{task}`, first in {first}; keep only one in the folder"
                 ),
             ));
         }
-        for row in &mut rows {
+        for row in &mut log.rows {
             row.id = format!("{task}:{}", row.id);
             row.attributes.insert("task", task.clone());
         }
+        for note in &mut log.notes {
+            *note = format!("{}: {note}", file.display());
+        }
         tasks.push((task, file));
-        let notes = notes
-            .into_iter()
-            .map(|note| format!("{}: {note}", file.display()));
         let Some(all) = &mut merged else {
-            merged = Some(Converted {
-                rows,
-                run,
-                notes: notes.collect(),
-            });
+            merged = Some(log);
             continue;
         };
-        all.rows.extend(rows);
-        all.notes.extend(notes);
+        let run = log.run;
+        all.rows.extend(log.rows);
+        all.notes.extend(log.notes);
         all.run.is_partial |= run.is_partial;
         all.run.repeats = all.run.repeats.max(run.repeats);
         all.run.label = all
             .run
             .label
             .take()
-            .filter(|label| run.label.as_ref() == Some(label));
-        // A property that differs between tasks is not one of the run.
-        all.run
-            .tags
-            .retain(|name, value| run.tags.get(name) == Some(value));
+            .filter(|it| run.label.as_ref() == Some(it));
+        let tags = &mut all.run.tags;
+        tags.retain(|name, value| run.tags.get(name) == Some(value));
         for (name, identity) in run.metrics {
             match all.run.metrics.get_mut(&name) {
                 Some(first) if first.direction() != identity.direction() => {

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
-use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::{FormatError, Input};
 
 const PROMPTFOO: &str = "promptfoo output with `results`";
 
 /// Results from promptfoo, as `promptfoo eval --output results.json` writes them: <https://www.promptfoo.dev/docs/configuration/outputs/>.
-pub(super) fn import_promptfoo(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_promptfoo(input: Input<'_>) -> Result<Table, FormatError> {
     let document = objects(input, PROMPTFOO)?.swap_remove(0);
     let results = document["results"]["results"].as_array();
     let results = results
@@ -23,14 +23,12 @@ pub(super) fn import_promptfoo(input: Input<'_>, epochs: Epochs) -> Result<Conve
         table.add(input, promptfoo_row(result, number, has_columns))?;
     }
     let count = |name: &str| document["results"]["stats"][name].as_u64();
-    let total = ["successes", "failures", "errors"]
-        .into_iter()
-        .map(count)
-        .sum();
+    let total = ["successes", "failures", "errors"].map(count);
+    let total = total.into_iter().sum();
     let passed = results.iter().filter(|it| it["success"] == true).count();
     table.check("tests", total, results.len());
     table.check("tests that pass", count("successes"), passed);
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Returns the row of a test. With several prompts or providers, each is a row.
@@ -86,7 +84,7 @@ const DEEPEVAL_PRED: [(&str, &str); 3] = [
 
 /// Test runs of deepeval (`.deepeval/.latest_test_run.json`, files in `DEEPEVAL_RESULTS_FOLDER`), and goldens, which have no scores:
 /// <https://github.com/confident-ai/deepeval/tree/main/deepeval/test_run>.
-pub(super) fn import_deepeval(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_deepeval(input: Input<'_>) -> Result<Table, FormatError> {
     let documents = objects(input, DEEPEVAL)?;
     let (mut table, mut cases) = (Table::default(), Vec::new());
     for document in &documents {
@@ -117,14 +115,15 @@ pub(super) fn import_deepeval(input: Input<'_>, epochs: Epochs) -> Result<Conver
     for (case, number) in cases.into_iter().zip(1..) {
         table.add(input, deepeval_row(case, number))?;
     }
-    Ok(table.finish_with(epochs, |name, _| {
+    table.identify(|name, _| {
         let mut spec = MetricSpec::new(name);
         if lower_is_better.contains(name) {
             spec.direction = Direction::LowerIsBetter;
         }
         let parameters = parameters.get(name).cloned().unwrap_or_default();
         MetricIdentity::of_other_program(&spec, parameters)
-    }))
+    });
+    Ok(table)
 }
 
 /// Returns `true` if lower scores are better. The file does not say so, but the verdict shows which side of the threshold
@@ -182,13 +181,9 @@ const RAGAS_PRED: [(&str, &str); 2] = [
 
 /// Results from ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are not fields of a sample
 /// are scores: <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
-pub(super) fn import_ragas(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_ragas(input: Input<'_>) -> Result<Table, FormatError> {
     let samples = objects(input, RAGAS)?;
-    let is_sample = |it: &Value| {
-        RAGAS_PRED
-            .iter()
-            .any(|(_, pointers)| at(it, pointers).is_some())
-    };
+    let is_sample = |it: &Value| !pick::<Map<_, _>>(it, &RAGAS_PRED).is_empty();
     if !samples.first().is_some_and(is_sample) {
         let reason = "no `response` and no `retrieved_contexts`";
         return Err(other_format(input, RAGAS, input.whole(reason)));
@@ -203,11 +198,7 @@ pub(super) fn import_ragas(input: Input<'_>, epochs: Epochs) -> Result<Converted
         let has_number = samples.iter().any(|it| number(&it[name]).is_some());
         !is_index && !is_field(name) && has_number
     };
-    let names = samples[0]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name);
+    let names = samples[0].as_object().into_iter().flat_map(Map::keys);
     let metrics: Vec<&String> = names.filter(|name| is_score(name)).collect();
     let mut table = Table::default();
     for (sample, id) in samples.iter().zip(1_u64..) {
@@ -224,7 +215,7 @@ pub(super) fn import_ragas(input: Input<'_>, epochs: Epochs) -> Result<Converted
         }
         table.add(input, row)?;
     }
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 fn number(value: &Value) -> Option<f64> {

@@ -7,8 +7,6 @@
 //! contains one document under one filter; the lines of one filter come before those of the next.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::BufReader;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
@@ -16,11 +14,10 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::detect::other_format;
-use super::table::{Converted, Epochs, Table, TableRow, by_id, insert_present, other_mean, shown};
-use super::text::{Lines, ROW_LIMIT, Unique, parse};
+use super::table::{Table, TableRow, by_id, put, shown};
+use super::text::{ROW_LIMIT, Unique, lines, parse};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::messages::escape;
-use crate::results::ForeignRow;
 use crate::{FormatError, Input};
 
 /// What messages call a file of this format.
@@ -35,7 +32,7 @@ const MAX_FILTERS: usize = 1_000;
 /// The samples of a document with their line numbers, by filter.
 type Samples = BTreeMap<usize, (u64, Sample)>;
 
-pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
+pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     let (documents, filters) = read(input)?;
     // The values of other metrics aren't numbers, such as pairs that a score over all rows is computed from.
     let mut with_numbers = HashSet::new();
@@ -74,9 +71,8 @@ pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
         table.add(input, row)?;
     }
     if table.metrics().is_empty() {
-        table
-            .notes
-            .push("no metric has a numeric value in any sample".to_owned());
+        let note = "no metric has a numeric value in any sample";
+        table.notes.push(note.to_owned());
     }
     skipped.retain(|skipped| with_numbers.iter().all(|(metric, _)| metric != skipped));
     if !skipped.is_empty() {
@@ -90,12 +86,11 @@ pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
 
 /// Reads the samples of each document, and the filters in the order of the file.
 fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>), FormatError> {
-    let file = File::open(input.file).map_err(|error| input.whole(error))?;
     let (mut documents, mut filters) = (IndexMap::<_, Samples>::new(), IndexSet::new());
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
-    while lines.read_next().map_err(|error| input.whole(error))? {
-        let at = format_args!("line {}", lines.number);
-        let parsed = parse::<Sample>(&lines.line).and_then(|mut sample| Ok((sample.id()?, sample)));
+    for line in lines(input)? {
+        let (number, line) = line?;
+        let at = format_args!("line {number}");
+        let parsed = parse::<Sample>(&line).and_then(|mut sample| Ok((sample.id()?, sample)));
         let (id, mut sample) = parsed.map_err(|reason| {
             let own = input.invalid(at, reason);
             match documents.is_empty() {
@@ -109,7 +104,7 @@ fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>
             return Err(input.invalid(at, format_args!("more than {MAX_FILTERS} filters")));
         }
         let samples = documents.entry(id.clone()).or_default();
-        if let Some((first, _)) = samples.insert(filter, (lines.number, sample)) {
+        if let Some((first, _)) = samples.insert(filter, (number, sample)) {
             let id = escape::name(&id);
             return Err(input.invalid(
                 at,
@@ -184,17 +179,11 @@ impl Sample {
     /// them are attributes.
     fn add_gold(self, row: &mut TableRow) {
         // `{"gen_args_0": {"arg_0": PROMPT, ..}, ..}`
-        let prompt = self.arguments["gen_args_0"]["arg_0"].clone();
-        let gold = [
-            ("answer", self.target.clone()),
-            ("target", self.target),
-            ("doc", self.doc),
-            (
-                "prompt",
-                Some(prompt).filter(Value::is_string).unwrap_or_default(),
-            ),
-        ];
-        insert_present(&mut row.gold, gold);
+        let prompt = &self.arguments["gen_args_0"]["arg_0"];
+        put(&mut row.gold, "answer", self.target.clone());
+        put(&mut row.gold, "target", self.target);
+        put(&mut row.gold, "doc", self.doc);
+        put(&mut row.gold, "prompt", prompt.as_str());
         for name in ["doc_hash", "prompt_hash", "target_hash"] {
             if let Some(hash) = self.others.0.get(name).and_then(Value::as_str) {
                 row.attributes.insert(name, hash);
@@ -276,7 +265,7 @@ struct OfTask<'a> {
 
 /// Adds what was measured, and notes on what is unknown. Reads the results of the same date if the file is named as
 /// lm-eval names it.
-fn describe(input: Input<'_>, mut table: Table) -> Result<Converted, FormatError> {
+fn describe(input: Input<'_>, mut table: Table) -> Result<Table, FormatError> {
     let name = input.file.file_name().unwrap_or_default().to_string_lossy();
     let of_lm_eval = name
         .strip_prefix("samples_")
@@ -291,9 +280,8 @@ fn describe(input: Input<'_>, mut table: Table) -> Result<Converted, FormatError
             Some(_) => format!("no `{}`", escape::name(&path.to_string_lossy())),
         };
         table.notes.insert(0, format!("{why}: {UNKNOWN}"));
-        let mut converted = table.finish(Epochs::Repeats);
-        converted.run.metrics.clear();
-        return Ok(converted);
+        table.is_unidentified = true;
+        return Ok(table);
     }
     let beside = Input { file: &path };
     let text = beside.read(ROW_LIMIT as u64)?;
@@ -310,13 +298,10 @@ fn describe(input: Input<'_>, mut table: Table) -> Result<Converted, FormatError
     let hash = hash.map(|hash| ("task_hash".to_owned(), hash));
     table.run.tags.extend(hash);
     table.run.label = table.run.tags.get("model").cloned();
-    let metrics = table.metrics().clone();
-    let mut converted = table.finish_with(Epochs::Repeats, |metric, filter| {
-        of_task.identity(metric, filter.unwrap_or(NO_FILTER))
-    });
-    let differences = of_task.differences(&metrics, &converted.rows);
-    converted.notes.splice(..0, differences);
-    Ok(converted)
+    table.identify(|metric, filter| of_task.identity(metric, filter.unwrap_or(NO_FILTER)));
+    let differences = of_task.differences(&table);
+    table.notes.splice(..0, differences);
+    Ok(table)
 }
 
 impl OfTask<'_> {
@@ -330,25 +315,20 @@ impl OfTask<'_> {
     }
 
     /// Says where results and samples disagree.
-    fn differences(
-        &self,
-        metrics: &IndexMap<(String, Option<String>), String>,
-        rows: &[ForeignRow],
-    ) -> Vec<String> {
+    fn differences(&self, table: &Table) -> Vec<String> {
         let samples = self.part("n-samples")["effective"].as_u64();
-        let found = rows.len() as u64;
+        let found = table.len() as u64;
         if let Some(samples) = samples.filter(|samples| *samples != found) {
             return vec![format!(
                 "the results are for {samples} samples, but the file has {found}; copy the file again"
             )];
         }
-        let means = metrics
-            .iter()
-            .filter(|((metric, _), _)| MEANS.contains(&&**metric));
+        let metrics = table.metrics().iter();
+        let means = metrics.filter(|((metric, _), _)| MEANS.contains(&&**metric));
         let difference = |((metric, filter), name): (&(String, Option<String>), &String)| {
             let filter = filter.as_deref().unwrap_or(NO_FILTER);
             let result = &self.part("results")[format!("{metric},{filter}")];
-            let (result, mean) = other_mean(result, rows, name)?;
+            let (result, mean) = table.other_mean(result, name)?;
             Some(format!(
                 "the results have {result:.4} as `{}`, but the samples have {mean:.4}; they are from different runs",
                 escape::name(name)

@@ -78,8 +78,10 @@ pub fn import_files(
     out: &Path,
 ) -> Result<Vec<String>, FormatError> {
     let Converted { rows, run, notes } = folder::convert(format, epochs, files)?;
-    let unwritable = |error| Input { file: files[0] }.output(error);
-    write_foreign_rows(out, rows, run).map_err(unwritable)?;
+    write_foreign_rows(out, rows, run).map_err(|error| {
+        let reason = format_args!("the converted rows cannot be written: {error}");
+        FormatError::at(files[0], reason)
+    })?;
     Ok(notes)
 }
 
@@ -92,7 +94,7 @@ fn convert(
     let file = files[0];
     let input = Input { file };
     let inputs: Vec<Input<'_>> = files.iter().map(|file| Input { file }).collect();
-    match format {
+    let table = match format {
         #[cfg(feature = "inspect")]
         ForeignFormat::Inspect => inspect::import(file, epochs),
         #[cfg(not(feature = "inspect"))]
@@ -101,15 +103,16 @@ fn convert(
         ))),
         ForeignFormat::LmEval => lm_eval::import(input),
         ForeignFormat::Otlp => otlp::import(input),
-        ForeignFormat::Atif => outputs::import_atif(input, epochs),
-        ForeignFormat::Promptfoo => frameworks::import_promptfoo(input, epochs),
-        ForeignFormat::Deepeval => frameworks::import_deepeval(input, epochs),
-        ForeignFormat::Ragas => frameworks::import_ragas(input, epochs),
-        ForeignFormat::Helm => benchmarks::import_helm(input, epochs),
-        ForeignFormat::OpenaiBatch => outputs::import_openai_batch(input, epochs),
-        ForeignFormat::Bfcl => benchmarks::import_bfcl(&inputs, epochs),
-        ForeignFormat::Swebench => benchmarks::import_swebench(&inputs, epochs),
-        ForeignFormat::Trec => trec::import(&inputs, epochs),
-        ForeignFormat::Trn => trec::import_transcripts(&inputs, epochs),
-    }
+        ForeignFormat::Atif => outputs::import_atif(input),
+        ForeignFormat::Promptfoo => frameworks::import_promptfoo(input),
+        ForeignFormat::Deepeval => frameworks::import_deepeval(input),
+        ForeignFormat::Ragas => frameworks::import_ragas(input),
+        ForeignFormat::Helm => benchmarks::import_helm(input),
+        ForeignFormat::OpenaiBatch => outputs::import_openai_batch(input),
+        ForeignFormat::Bfcl => benchmarks::import_bfcl(&inputs),
+        ForeignFormat::Swebench => benchmarks::import_swebench(&inputs),
+        ForeignFormat::Trec => trec::import(&inputs),
+        ForeignFormat::Trn => trec::import_transcripts(&inputs),
+    };
+    Ok(table?.finish(epochs))
 }

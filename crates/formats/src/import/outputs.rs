@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::detect::other_format;
-use super::table::{Converted, Epochs, Table, TableRow, at, list, objects, pick, text, tokens};
+use super::table::{Table, TableRow, at, list, objects, pick, put, text, tokens};
 use super::text::{as_string, each_document};
 use crate::trajectory::{Role, Trajectory};
 use crate::{FormatError, Input};
@@ -14,10 +14,7 @@ const OPENAI_BATCH: &str = "the output of OpenAI's batch API, with `custom_id` a
 
 /// The output of the OpenAI batch API: Chat Completions or Responses, by `custom_id`.
 /// <https://platform.openai.com/docs/guides/batch>
-pub(super) fn import_openai_batch(
-    input: Input<'_>,
-    epochs: Epochs,
-) -> Result<Converted, FormatError> {
+pub(super) fn import_openai_batch(input: Input<'_>) -> Result<Table, FormatError> {
     let mut table = Table::default();
     for line in objects(input, OPENAI_BATCH)? {
         let Some(id) = text(&line, "/custom_id") else {
@@ -30,18 +27,16 @@ pub(super) fn import_openai_batch(
         table.run.label = text(&line, "/response/body/model").or(table.run.label);
         table.add(input, openai_batch_row(id, &line))?;
     }
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 fn openai_batch_row(id: String, line: &Value) -> TableRow {
     let mut row = TableRow::new(id);
     let body = &line["response"]["body"];
     row.attributes = pick(body, &[("model", "/model")]);
-    row.tokens = tokens(
-        body,
-        "/usage/prompt_tokens /usage/input_tokens",
-        "/usage/completion_tokens /usage/output_tokens",
-    );
+    let input = "/usage/prompt_tokens /usage/input_tokens";
+    let output = "/usage/completion_tokens /usage/output_tokens";
+    row.tokens = tokens(body, input, output);
     let items = at(body, "/output").filter(|it| it.is_array());
     let (answers, trajectory): (Vec<Value>, _) = match items {
         Some(items) => {
@@ -79,7 +74,7 @@ const AGENT: [(&str, &str); 3] = [
 ];
 
 /// ATIF trajectories: one document, or one per line. `dsrs_metrics::trajectory` reads their steps.
-pub(super) fn import_atif(input: Input<'_>, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import_atif(input: Input<'_>) -> Result<Table, FormatError> {
     let mut table = Table::default();
     // The properties that all documents share.
     let mut shared = None::<BTreeMap<String, Value>>;
@@ -99,11 +94,10 @@ pub(super) fn import_atif(input: Input<'_>, epochs: Epochs) -> Result<Converted,
         table.add(input, row.map_err(|reason| input.invalid(place, reason))?)
     })?;
     let tags = shared.unwrap_or_default().into_iter();
-    table.run.tags = tags
-        .map(|(name, value)| (name, as_string(&value)))
-        .collect();
+    let tags = tags.map(|(name, value)| (name, as_string(&value)));
+    table.run.tags = tags.collect();
     table.run.label = table.run.tags.get("agent").cloned();
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Returns the row of a document. Its id is the session's id, or the number of the document.
@@ -119,11 +113,8 @@ fn atif_row(number: usize, document: Value) -> Result<TableRow, String> {
         let of_role = messages.filter(move |it| it.role == role && !it.text.is_empty());
         of_role.map(|it| Value::from(it.text.as_str()))
     };
-    let task = text(Role::User).next();
-    row.gold.extend(task.map(|task| ("task".to_owned(), task)));
-    let answer = text(Role::Assistant).next_back();
-    row.pred
-        .extend(answer.map(|answer| ("answer".to_owned(), answer)));
+    put(&mut row.gold, "task", text(Role::User).next());
+    put(&mut row.pred, "answer", text(Role::Assistant).next_back());
     row.pred.insert("trajectory".to_owned(), document);
     Ok(row)
 }

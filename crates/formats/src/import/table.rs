@@ -138,6 +138,8 @@ pub(super) struct Table {
     pub(super) has_repeats: bool,
     /// `true` if a row that lacks a metric of others is a failure of this metric.
     pub(super) is_complete: bool,
+    /// `true` if what the metrics are is unknown.
+    pub(super) is_unidentified: bool,
     /// Our name for each metric and element of its score.
     metrics: IndexMap<(String, Option<String>), String>,
     /// The names of scores that are not the first of their metric in a row.
@@ -159,10 +161,7 @@ impl Table {
             ..RowAttempt::default()
         };
         let mut program = ProgramOutput::new(());
-        let latency = row
-            .latency_s
-            .and_then(|it| Duration::try_from_secs_f64(it).ok());
-        if let Some(latency) = latency {
+        if let Some(Ok(latency)) = row.latency_s.map(Duration::try_from_secs_f64) {
             program = program.with_latency(latency);
         }
         if let Some([input, replies]) = row.tokens {
@@ -257,18 +256,35 @@ impl Table {
         &self.metrics
     }
 
-    pub(super) fn finish(self, epochs: Epochs) -> Converted {
-        self.finish_with(epochs, |metric, _| {
-            MetricIdentity::of_other_program(&MetricSpec::new(metric), BTreeMap::new())
-        })
+    /// Sets the identity of each metric and element. Others have the one of a metric without version and parameters.
+    pub(super) fn identify(&mut self, identity: impl Fn(&str, Option<&str>) -> MetricIdentity) {
+        for ((metric, element), name) in &self.metrics {
+            let identity = identity(metric, element.as_deref());
+            self.run.metrics.insert(name.clone(), identity);
+        }
     }
 
-    /// Returns the rows, with the identity of each metric and element.
-    pub(super) fn finish_with(
-        mut self,
-        epochs: Epochs,
-        identity: impl Fn(&str, Option<&str>) -> MetricIdentity,
-    ) -> Converted {
+    /// Returns the mean of a metric and the one in the header if they differ. The mean is over the rows with a score; that
+    /// of a row with several evaluations is their mean.
+    pub(super) fn other_mean(&self, header: &Value, metric: &str) -> Option<(f64, f64)> {
+        let mean = |values: Vec<f64>| {
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let of_row = |row: &ForeignRow| {
+            let outcomes = row.attempts.iter().filter_map(|it| it.outcomes.get(metric));
+            mean(outcomes.filter_map(Outcome::value).collect())
+        };
+        let mean = mean(self.rows.values().filter_map(of_row).collect());
+        let both = header.as_f64().zip(mean);
+        both.filter(|(header, mean)| (header - mean).abs() > 1e-6)
+    }
+
+    pub(super) fn finish(mut self, epochs: Epochs) -> Converted {
+        if !self.is_unidentified && self.run.metrics.is_empty() {
+            self.identify(|metric, _| {
+                MetricIdentity::of_other_program(&MetricSpec::new(metric), BTreeMap::new())
+            });
+        }
         let mut rows: Vec<ForeignRow> = self.rows.into_values().collect();
         for (row, attempt, error) in self.failed {
             let row = &mut rows[row];
@@ -285,10 +301,6 @@ impl Table {
         if self.is_complete {
             complete(&mut rows, &self.repeated);
         }
-        let metrics = self.metrics.into_iter();
-        let metrics =
-            metrics.map(|((metric, element), name)| (name, identity(&metric, element.as_deref())));
-        self.run.metrics.extend(metrics);
         Converted {
             rows,
             run: self.run,
@@ -314,24 +326,6 @@ fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
             attempt.outcomes.entry(name.clone()).or_insert_with(missing);
         }
     }
-}
-
-/// Returns the mean of a metric over the rows with a score. The score of a row with several evaluations is their mean.
-fn mean_of(rows: &[ForeignRow], metric: &str) -> Option<f64> {
-    let mean = |values: Vec<f64>| {
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let of_row = |row: &ForeignRow| {
-        let outcomes = row.attempts.iter().filter_map(|it| it.outcomes.get(metric));
-        mean(outcomes.filter_map(Outcome::value).collect())
-    };
-    mean(rows.iter().filter_map(of_row).collect())
-}
-
-/// Returns the header's score and the mean of the rows, if they differ.
-pub(super) fn other_mean(header: &Value, rows: &[ForeignRow], metric: &str) -> Option<(f64, f64)> {
-    let both = header.as_f64().zip(mean_of(rows, metric));
-    both.filter(|(header, mean)| (header - mean).abs() > 1e-6)
 }
 
 /// Compares ids: numbers by value, before strings.
@@ -403,13 +397,12 @@ pub(super) fn pick<F: FromIterator<(String, Value)>>(value: &Value, fields: &[(&
     fields.iter().filter_map(field).collect()
 }
 
-/// Adds fields, except those whose value is null.
-pub(super) fn insert_present<'n>(
-    fields: &mut Map<String, Value>,
-    values: impl IntoIterator<Item = (&'n str, Value)>,
-) {
-    let values = values.into_iter().filter(|(_, value)| !value.is_null());
-    fields.extend(values.map(|(name, value)| (name.to_owned(), value)));
+/// Adds a field, unless its value is null.
+pub(super) fn put(fields: &mut Map<String, Value>, name: &str, value: impl Into<Value>) {
+    match value.into() {
+        Value::Null => {}
+        value => drop(fields.insert(name.to_owned(), value)),
+    }
 }
 
 /// Returns the tokens of prompt and reply at these pointers.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::marker::PhantomData;
 
 use indexmap::IndexMap;
@@ -114,26 +114,21 @@ pub(super) fn each_document<T: DeserializeOwned>(
     expected: &'static str,
     mut each: impl FnMut(&str, T) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
-    let file = File::open(input.file).map_err(|error| input.whole(error))?;
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
     let mut is_first = true;
-    while lines.read_next().map_err(|error| input.whole(error))? {
-        let parsed = parse::<T>(&lines.line);
-        let place = format!("line {}", lines.number);
-        let parsed = match parsed {
+    for line in lines(input)? {
+        let (number, line) = line?;
+        let place = format!("line {number}");
+        let invalid = |reason| input.invalid(&place, reason);
+        let parsed = match parse::<T>(&line) {
+            Ok(parsed) => parsed,
             // The document spans several lines.
-            Err(_) if is_first && parse::<IgnoredAny>(&lines.line).is_err() => {
+            Err(_) if is_first && parse::<IgnoredAny>(&line).is_err() => {
                 return each("document 1", whole(input, expected)?);
             }
-            Err(reason) if is_first => {
-                return Err(other_format(input, expected, input.invalid(place, reason)));
-            }
-            parsed => parsed,
+            Err(reason) if is_first => return Err(other_format(input, expected, invalid(reason))),
+            Err(reason) => return Err(invalid(reason)),
         };
-        each(
-            &place,
-            parsed.map_err(|reason| input.invalid(&place, reason))?,
-        )?;
+        each(&place, parsed)?;
         is_first = false;
     }
     match is_first {
@@ -164,48 +159,36 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
     })
 }
 
-/// The lines of a file with their numbers.
-pub(super) struct Lines<R> {
-    reader: R,
-    pub(super) number: u64,
-    pub(super) line: Vec<u8>,
-}
-
-impl<R: BufRead> Lines<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self {
-            reader,
-            number: 0,
-            line: Vec::new(),
-        }
-    }
-
-    /// Reads the next line that isn't blank; returns `false` at the end.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or the line is longer than [`ROW_LIMIT`].
-    pub(super) fn read_next(&mut self) -> io::Result<bool> {
+/// Returns the lines of a file that aren't blank, with their numbers.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or a line is longer than [`ROW_LIMIT`].
+pub(super) fn lines(
+    input: Input<'_>,
+) -> Result<impl Iterator<Item = Result<(u64, Vec<u8>), FormatError>>, FormatError> {
+    let file = File::open(input.file).map_err(|error| input.whole(error))?;
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut number = 0;
+    Ok(std::iter::from_fn(move || {
         loop {
-            self.line.clear();
-            let limit = ROW_LIMIT as u64 + 1;
-            (&mut self.reader)
-                .take(limit)
-                .read_until(b'\n', &mut self.line)?;
-            if self.line.is_empty() {
-                return Ok(false);
+            let mut line = Vec::new();
+            let mut start = (&mut reader).take(ROW_LIMIT as u64 + 1);
+            if let Err(error) = start.read_until(b'\n', &mut line) {
+                return Some(Err(input.whole(error)));
             }
-            self.number += 1;
-            if self.line.len() > ROW_LIMIT {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("line {}: longer than {ROW_LIMIT} bytes", self.number),
-                ));
+            if line.is_empty() {
+                return None;
             }
-            if !without_mark(&self.line).trim_ascii().is_empty() {
-                return Ok(true);
+            number += 1;
+            if line.len() > ROW_LIMIT {
+                let reason = format_args!("line {number}: longer than {ROW_LIMIT} bytes");
+                return Some(Err(input.whole(reason)));
+            }
+            if !without_mark(&line).trim_ascii().is_empty() {
+                return Some(Ok((number, line)));
             }
         }
-    }
+    }))
 }
 
 #[cfg(test)]

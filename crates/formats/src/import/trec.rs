@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::table::{Converted, Epochs, Table, TableRow};
+use super::table::{Table, TableRow};
 use super::text::{MAX_DOCUMENT, as_text};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 
-pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let mut judged = IndexMap::<String, Map<String, Value>>::new();
     // trec_eval keeps scores as `f32`.
     let mut rankings = IndexMap::<String, Vec<(f32, String)>>::new();
@@ -53,27 +53,19 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
         let reason = "expected judgements (4 columns) and a run (6 columns), found one of them; pass `--from trec QRELS RUN`";
         return Err(inputs[0].whole(reason));
     }
-    let unranked = judged.keys().filter(|query| !rankings.contains_key(*query));
-    let unranked: Vec<&str> = unranked.map(String::as_str).collect();
-    let unjudged = rankings.keys().filter(|query| !judged.contains_key(*query));
-    let unjudged: Vec<&str> = unjudged.map(String::as_str).collect();
-    for (queries, note) in [
-        (
-            unranked,
-            "queries without a ranking count as empty rankings, as in `trec_eval -c`",
-        ),
-        (
-            unjudged,
-            "queries without judgements are left out, as in trec_eval",
-        ),
-    ] {
+    let mut note = |queries: Vec<&String>, note: &str| {
         if !queries.is_empty() {
-            let names = escape::names(queries.iter().take(5).copied());
-            table
-                .notes
-                .push(format!("{note}: {} ({names})", queries.len()));
+            let names = escape::names(queries.iter().take(5).map(|query| query.as_str()));
+            let note = format!("{note}: {} ({names})", queries.len());
+            table.notes.push(note);
         }
-    }
+    };
+    let unranked = judged.keys().filter(|query| !rankings.contains_key(*query));
+    let unranked_note = "queries without a ranking count as empty rankings, as in `trec_eval -c`";
+    note(unranked.collect(), unranked_note);
+    let unjudged = rankings.keys().filter(|query| !judged.contains_key(*query));
+    let unjudged_note = "queries without judgements are left out, as in trec_eval";
+    note(unjudged.collect(), unjudged_note);
     for (query, grades) in judged {
         let mut ranking = rankings.swap_remove(&query).unwrap_or_default();
         ranking.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
@@ -83,14 +75,11 @@ pub(super) fn import(inputs: &[Input<'_>], epochs: Epochs) -> Result<Converted, 
         row.pred.insert("retrieved".to_owned(), documents.into());
         table.add(inputs[0], row)?;
     }
-    Ok(table.finish(epochs))
+    Ok(table)
 }
 
 /// Reads a reference and a hypothesis, in this order.
-pub(super) fn import_transcripts(
-    inputs: &[Input<'_>],
-    epochs: Epochs,
-) -> Result<Converted, FormatError> {
+pub(super) fn import_transcripts(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let [reference, hypothesis] = inputs else {
         let reason = "expected two files; pass `--from trn REFERENCE HYPOTHESIS`";
         return Err(inputs[0].whole(reason));
@@ -114,7 +103,7 @@ pub(super) fn import_transcripts(
     }
     match said.first() {
         Some((id, _)) => Err(missing(reference, id)),
-        None => Ok(table.finish(epochs)),
+        None => Ok(table),
     }
 }
 
@@ -122,15 +111,11 @@ fn transcripts(input: Input<'_>) -> Result<IndexMap<String, String>, FormatError
     let mut transcripts = IndexMap::new();
     for (number, line) in lines(input)? {
         let invalid = |reason: &str| input.invalid(format_args!("line {number}"), reason);
-        let line = line
-            .trim()
-            .strip_suffix(')')
-            .and_then(|line| line.rsplit_once('('));
-        let (text, id) = line.ok_or_else(|| invalid("expected `TEXT (ID)`"))?;
-        if transcripts
-            .insert(id.trim().to_owned(), text.trim().to_owned())
-            .is_some()
-        {
+        let line = line.trim().strip_suffix(')');
+        let parts = line.and_then(|line| line.rsplit_once('('));
+        let (text, id) = parts.ok_or_else(|| invalid("expected `TEXT (ID)`"))?;
+        let first = transcripts.insert(id.trim().to_owned(), text.trim().to_owned());
+        if first.is_some() {
             return Err(invalid("duplicate transcript for this id; keep only one"));
         }
     }

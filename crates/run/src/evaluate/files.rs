@@ -75,19 +75,20 @@ impl OutputFile {
 
     /// Writes the content and replaces the target.
     #[doc(hidden)]
-    pub fn write(
+    pub fn write<T, E: From<io::Error>>(
         &self,
-        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.fill(write)?;
-        self.publish()
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let written = self.fill(write)?;
+        self.publish()?;
+        Ok(written)
     }
 
     /// Writes the content without touching the old file. A pipe or device is written directly.
-    pub(crate) fn fill<T>(
+    pub(crate) fn fill<T, E: From<io::Error>>(
         &self,
-        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
-    ) -> io::Result<T> {
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut out = BufWriter::with_capacity(1 << 16, self.file.try_clone()?);
         let written = write(&mut out)?;
         out.flush()?;

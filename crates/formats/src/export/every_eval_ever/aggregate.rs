@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Names, SCHEMA_VERSION, Samples};
+use super::{Names, SCHEMA_VERSION};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{MetricIdentity, ScoreKind};
-use crate::export::run::{Annotator, ExportedRun, present};
+use crate::export::run::{Annotator, ExportedRun, present, since_1970};
+use crate::messages::escape;
 use crate::results::MetricFigures;
 
 /// Returns the results of the metrics that have a score, and a note for each other one.
@@ -16,12 +17,10 @@ pub(super) fn results(run: &ExportedRun<'_>, names: &Names) -> (Vec<Value>, Vec<
     for (metric, figures) in &run.metrics {
         match figures.score.filter(|score| score.is_finite()) {
             Some(score) => results.push(result(run, names, (metric, figures, score))),
-            None => {
-                let metric = crate::messages::escape::name(metric);
-                notes.push(format!(
-                    "metric `{metric}` is not exported, because it has no score"
-                ));
-            }
+            None => notes.push(format!(
+                "metric `{}` is not exported, because it has no score",
+                escape::name(metric)
+            )),
         }
     }
     (results, notes)
@@ -51,7 +50,7 @@ fn result(
                 "gated": counts.gated.to_string(),
                 "skipped": counts.skipped.to_string(),
                 "abstained": counts.abstained.to_string(),
-                "failure_score": run.failure_score().to_string(),
+                "failure_score": run.manifest.failure_score.to_string(),
             },
             "uncertainty": uncertainty(figures),
         },
@@ -82,7 +81,7 @@ fn metric_config(run: &ExportedRun<'_>, (metric, figures): (&str, &MetricFigures
             .map(|range| (range.min, range.max)),
     };
     // A failed row may count as a score outside the range, and then the mean may be outside too.
-    let failure = run.failure_score();
+    let failure = run.manifest.failure_score;
     let (min, max) = match (range, figures.counts.failed) {
         (Some((min, max)), 0) => (json!(min), json!(max)),
         (Some((min, max)), _) => (json!(min.min(failure)), json!(max.max(failure))),
@@ -139,15 +138,9 @@ fn judge(model: &str) -> Value {
 }
 
 fn source_data(run: &ExportedRun<'_>, names: &Names) -> Value {
-    let data = run
-        .manifest()
-        .map(|manifest| &*manifest.run.data)
-        .unwrap_or_default();
     let described = |file| serde_json::to_value(file).unwrap_or_default().to_string();
-    let files: BTreeMap<&str, String> = data
-        .iter()
-        .map(|file| (&*file.name, described(file)))
-        .collect();
+    let files = run.manifest.data.iter();
+    let files: BTreeMap<&str, String> = files.map(|file| (&*file.name, described(file))).collect();
     present(json!({
         "dataset_name": names.dataset,
         "source_type": "other",
@@ -160,15 +153,13 @@ pub(super) fn document(
     run: &ExportedRun<'_>,
     names: &Names,
     evaluation_results: &[Value],
-    samples: Option<Samples>,
+    samples: Option<&Value>,
 ) -> Value {
-    let tags: BTreeMap<_, _> = run
-        .tags()
-        .into_iter()
-        .filter(|(name, _)| KNOWN_TAGS.split(' ').all(|known| known != *name))
-        .collect();
+    let is_other = |name: &str| KNOWN_TAGS.split(' ').all(|known| known != name);
+    let mut tags = run.manifest.tags.clone();
+    tags.retain(|name, _| is_other(name));
     let source_metadata = present(json!({
-        "source_name": run.label().unwrap_or("dsrs-metrics"),
+        "source_name": run.manifest.label.as_deref().unwrap_or("dsrs-metrics"),
         "source_type": "evaluation_run",
         "source_organization_name": names.organization,
         "evaluator_relationship": run.tag("relationship").unwrap_or("other"),
@@ -178,25 +169,17 @@ pub(super) fn document(
         "deployment_type": run.tag("deployment").unwrap_or("unknown"),
         "model_availability": run.tag("availability").unwrap_or("unknown"),
     });
-    let detailed = samples.map(|samples| {
-        let path = names.folder.join(names.samples());
-        let path: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-        json!({
-            "format": "jsonl", "file_path": path.join("/"), "hash_algorithm": "sha256",
-            "checksum": samples.sha256, "total_rows": samples.rows,
-        })
-    });
     let started = run.started.map(humantime::format_rfc3339_seconds);
     present(json!({
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": names.evaluation_id,
         "evaluation_timestamp": started.map(|it| it.to_string()),
-        "retrieved_timestamp": run.ended_s().to_string(),
+        "retrieved_timestamp": since_1970(run.ended).as_secs().to_string(),
         "source_metadata": source_metadata,
-        "eval_library": { "name": "dsrs-metrics", "version": run.version() },
+        "eval_library": { "name": "dsrs-metrics", "version": run.manifest.library.version },
         "model_info": { "name": names.model, "id": names.model, "additional_details": deployment },
         "evaluation_results": evaluation_results,
-        "detailed_evaluation_results": detailed,
+        "detailed_evaluation_results": samples,
     }))
 }
 

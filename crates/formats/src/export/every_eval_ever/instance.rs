@@ -25,7 +25,7 @@ pub(super) fn of_row(
         // A failed row counts in the score of the run, so it counts here.
         let value = match score.value {
             Some(value) => value,
-            None if score.outcome.is_failure() => run.failure_score(),
+            None if score.outcome.is_failure() => run.manifest.failure_score,
             None => {
                 left_out.add(score.outcome);
                 continue;
@@ -33,10 +33,8 @@ pub(super) fn of_row(
         };
         let turns = |trajectory: &Trajectory| {
             let messages = trajectory.messages().iter();
-            messages
-                .filter(|it| it.role == Role::Assistant)
-                .count()
-                .max(1)
+            let replies = messages.filter(|it| it.role == Role::Assistant);
+            replies.count().max(1)
         };
         let trajectory = sample.trajectory.as_ref();
         let failure = || score.outcome.is_failure().then(|| score.outcome.name());
@@ -83,13 +81,9 @@ fn common(names: &Names, row: &ResultRow, sample: &Sample) -> Map<String, Value>
         None => "single_turn",
     };
     let output: Vec<&str> = sample.output.iter().map(String::as_str).collect();
-    let output = sample
-        .trajectory
-        .is_none()
-        .then(|| json!({ "raw": output }));
-    let latency = row
-        .latency_s
-        .map(|seconds| json!({ "latency_ms": 1000.0 * seconds }));
+    let is_text = sample.trajectory.is_none();
+    let output = is_text.then(|| json!({ "raw": output }));
+    let latency = |seconds| json!({ "latency_ms": 1000.0 * seconds });
     let attributes = row.attributes.iter();
     let attributes: Map<String, Value> = attributes
         .map(|(name, value)| (name.to_owned(), as_string(value).into()))
@@ -106,7 +100,7 @@ fn common(names: &Names, row: &ResultRow, sample: &Sample) -> Map<String, Value>
         "messages": sample.trajectory.as_ref().map(messages),
         "output": output,
         "token_usage": token_usage(row),
-        "performance": latency,
+        "performance": row.latency_s.map(latency),
         "metadata": Some(attributes).filter(|it| !it.is_empty()),
     }))
 }
@@ -118,18 +112,14 @@ fn messages(trajectory: &Trajectory) -> Value {
         .enumerate()
         .map(|(turn, message)| {
             let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
-                let id = call
-                    .id
-                    .clone()
-                    .unwrap_or_else(|| format!("{turn}-{number}"));
-                let args: Map<_, _> = match &call.args {
-                    Value::Object(args) => {
-                        let text =
-                            |(name, value): (&String, _)| (name.clone(), as_string(value).into());
-                        args.iter().map(text).collect()
-                    }
-                    malformed => Map::from_iter([("args".to_owned(), as_string(malformed).into())]),
+                let id = call.id.clone();
+                let id = id.unwrap_or_else(|| format!("{turn}-{number}"));
+                let mut args = match &call.args {
+                    Value::Object(args) => args.clone(),
+                    malformed => Map::from_iter([("args".to_owned(), malformed.clone())]),
                 };
+                let values = args.values_mut();
+                values.for_each(|value| *value = as_string(value).into());
                 json!({ "id": id, "name": call.name, "arguments": args })
             });
             let calls: Vec<Value> = calls.collect();

@@ -105,10 +105,8 @@ fn model<'a>(run: &'a ExportedRun<'_>) -> &'a str {
 
 fn header(run: &ExportedRun<'_>) -> Value {
     let dataset = run.dataset();
-    let manifest = run.manifest().map(|manifest| &manifest.run);
-    let is_complete = manifest.is_none_or(|it| it.ending == "complete");
-    let rows = run.rows();
-    let failed = manifest.map_or(0, |it| it.failed_rows);
+    let is_complete = run.manifest.ending == "complete";
+    let rows = run.rows;
     let [created, ended] = [run.started.unwrap_or(run.ended), run.ended].map(|time| {
         let time = humantime::format_rfc3339_seconds(time).to_string();
         format!("{}+00:00", &time[..19])
@@ -128,14 +126,14 @@ fn header(run: &ExportedRun<'_>) -> Value {
             "dataset": { "name": dataset, "samples": rows },
             "model": model(run),
             "config": { "epochs": 1 },
-            "packages": { "dsrs-metrics": run.version() },
-            "metadata": { "label": run.label(), "tags": run.tags(), "file": stem(run.file) },
+            "packages": { "dsrs-metrics": run.manifest.library.version },
+            "metadata": { "label": run.manifest.label, "tags": run.manifest.tags, "file": stem(run.file) },
             "scorers": scorers.collect::<Value>(),
         },
         "plan": { "name": "plan", "steps": [], "config": {} },
         "results": {
             "total_samples": rows,
-            "completed_samples": rows.saturating_sub(failed),
+            "completed_samples": rows.saturating_sub(run.manifest.failed_rows),
             "scores": scores.collect::<Value>(),
         },
         "stats": { "started_at": created, "completed_at": ended, "model_usage": {} },
@@ -151,10 +149,8 @@ fn score(run: &ExportedRun<'_>, name: &str) -> Value {
         _ => "mean",
     };
     let mut metrics = Map::new();
-    for (name, value) in [
-        (mean, figures.score),
-        ("stderr", figures.uncertainty.stderr()),
-    ] {
+    let stderr = figures.uncertainty.stderr();
+    for (name, value) in [(mean, figures.score), ("stderr", stderr)] {
         let metric = value.map(|value| json!({ "name": name, "value": value, "params": {} }));
         metrics.extend(metric.map(|metric| (name.to_owned(), metric)));
     }
@@ -167,7 +163,7 @@ fn score(run: &ExportedRun<'_>, name: &str) -> Value {
         "params": run.parameters(name),
         "metrics": metrics,
         "metadata": {
-            "failed": counts.failed, "failure_score": run.failure_score(),
+            "failed": counts.failed, "failure_score": run.manifest.failure_score,
             "ci95": ci95.map(|interval| [interval.low, interval.high]), "ci95_method": figures.method,
             "identity": run.identity(name).map(ToString::to_string),
         },

@@ -113,16 +113,10 @@ fn attributes(attributes: &Fields) -> Map<String, Value> {
 
 /// Returns the error of the program, if it failed.
 fn failure_of_program(row: &ResultRow) -> Option<String> {
-    let failed = row
-        .scores
-        .values()
-        .find(|it| it.outcome == ResultOutcome::ProgramFailed)?;
-    Some(
-        failed
-            .error
-            .clone()
-            .unwrap_or_else(|| failed.outcome.name().to_owned()),
-    )
+    let mut scores = row.scores.values();
+    let failed = scores.find(|it| it.outcome == ResultOutcome::ProgramFailed)?;
+    let name = || failed.outcome.name().to_owned();
+    Some(failed.error.clone().unwrap_or_else(name))
 }
 
 /// Returns the trajectory, or else the input and the answer, as messages of inspect_ai.
@@ -131,21 +125,19 @@ fn messages(sample: &Sample) -> Vec<Value> {
         Some(trajectory) => of_trajectory(trajectory),
         None => {
             let question = json!({ "role": "user", "content": sample.input, "source": "input" });
-            let answer = sample
-                .output
-                .as_ref()
-                .map(|text| json!({ "role": "assistant", "content": text, "source": "generate" }));
+            let answer =
+                |text| json!({ "role": "assistant", "content": text, "source": "generate" });
+            let answer = sample.output.as_ref().map(answer);
             [question].into_iter().chain(answer).collect()
         }
     }
 }
 
 fn of_trajectory(trajectory: &Trajectory) -> Vec<Value> {
+    let calls = trajectory.tool_calls();
     let failed = |id: &String| {
-        trajectory
-            .tool_calls()
-            .iter()
-            .any(|it| it.failed && it.id.as_ref() == Some(id))
+        let mut calls = calls.iter();
+        calls.any(|it| it.failed && it.id.as_ref() == Some(id))
     };
     let messages = trajectory.messages().iter().enumerate();
     let messages = messages.map(|(turn, message)| {

@@ -9,7 +9,7 @@ use rawzip::{
 };
 
 use super::header::Header;
-use super::sample::Sample;
+use super::sample::{self, Sample};
 use super::{EXPECTED, Log, MAX_MEMBER, Samples};
 use super::{fields, kept};
 use crate::import::text::{as_text, with_finite_numbers};
@@ -69,7 +69,7 @@ pub(super) fn read(
                 let parsed = id_and_epoch.and_then(|(id, epoch)| Some((id, epoch.parse().ok()?)));
                 if let Some((id, epoch)) = parsed {
                     let place = format!("sample {}, epoch {epoch}", escape::name(id));
-                    let text = members.fields(&entry, &Sample::fields(), &place)?;
+                    let text = members.fields(&entry, sample::FIELDS, &place)?;
                     let sample = Sample::parse(&text);
                     let sample = sample.map_err(|reason| input.invalid(place, reason))?;
                     let epochs = samples.entry(id.to_owned()).or_default();
@@ -80,7 +80,7 @@ pub(super) fn read(
                 continue;
             }
         };
-        *of_header = Some((members.fields(&entry, &Header::FIELDS, &place)?, place));
+        *of_header = Some((members.fields(&entry, Header::FIELDS, &place)?, place));
     }
     if found != archive.entries_hint() {
         return Err(input.whole(format_args!(
@@ -120,7 +120,7 @@ impl Members<'_> {
     fn fields(
         &mut self,
         entry: &ZipFileHeaderRecord<'_>,
-        keep: &[&str],
+        keep: &str,
         place: &str,
     ) -> Result<String, FormatError> {
         let kept = self.content(entry).and_then(|bytes| {
@@ -165,10 +165,8 @@ impl Members<'_> {
         let limit = MAX_BYTES.max(self.size.saturating_mul(MAX_RATIO));
         let longest = MAX_MEMBER.min(limit - self.read);
         let mut bytes = Vec::new();
-        content
-            .take(longest + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| damage(&error))?;
+        let read = content.take(longest + 1).read_to_end(&mut bytes);
+        read.map_err(|error| damage(&error))?;
         self.read += bytes.len() as u64;
         if self.read > limit {
             return Err(format!(
@@ -185,10 +183,9 @@ impl Members<'_> {
 
 /// Says why a member cannot be read.
 fn damage(error: &io::Error) -> String {
-    let of_archive = error
-        .get_ref()
-        .and_then(|error| error.downcast_ref::<rawzip::Error>());
-    match of_archive.map(rawzip::Error::kind) {
+    let cause = error.get_ref();
+    let of_archive = cause.and_then(|cause| cause.downcast_ref::<Error>());
+    match of_archive.map(Error::kind) {
         Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
             format!("longer than the {expected} bytes that the directory says")
         }

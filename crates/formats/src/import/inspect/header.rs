@@ -9,10 +9,9 @@ use serde_json::{Map, Value};
 use super::Samples;
 use super::sample::id_of;
 use crate::contract::{MetricIdentity, MetricSpec};
-use crate::import::table::{list, other_mean, shown};
+use crate::import::table::{Table, list, shown};
 use crate::import::text::{as_string, parse};
 use crate::messages::escape::{name, names};
-use crate::results::ForeignRow;
 
 /// The latest version of the format.
 const VERSION: u64 = 2;
@@ -61,7 +60,7 @@ const TAGS: [(&str, &str); 13] = [
 
 impl Header {
     /// The fields that are read.
-    pub(super) const FIELDS: [&str; 4] = ["version", "status", "eval", "results"];
+    pub(super) const FIELDS: &str = "version status eval results";
 
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let header: Self = parse(text.as_bytes())?;
@@ -97,18 +96,13 @@ impl Header {
         if total == found || self.status() != "success" {
             return None;
         }
-        let ids = list(&self.eval.others["dataset"]["sample_ids"]);
-        let ids: Vec<String> = ids.flat_map(id_of).collect();
-        let each = ids
-            .iter()
-            .flat_map(|id| (1..=self.epochs()).map(move |epoch| (&**id, epoch)));
-        let missing = each.filter(|(id, epoch)| {
-            let epochs = samples.get(*id);
-            epochs.is_none_or(|epochs| !epochs.contains_key(epoch))
-        });
-        let missing: Vec<String> = missing
-            .map(|(id, epoch)| format!("{id} (epoch {epoch})"))
-            .collect();
+        let mut missing = Vec::new();
+        for id in list(&self.eval.others["dataset"]["sample_ids"]).flat_map(id_of) {
+            let known = samples.get(&id);
+            let is_missing = |epoch: &u32| known.is_none_or(|known| !known.contains_key(epoch));
+            let epochs = (1..=self.epochs()).filter(is_missing);
+            missing.extend(epochs.map(|epoch| format!("{id} (epoch {epoch})")));
+        }
         let missing = match missing.is_empty() {
             true => String::new(),
             false => format!(" without {}", names(missing.iter().map(String::as_str))),
@@ -119,14 +113,14 @@ impl Header {
     }
 
     /// Says which means in the header differ from those of the rows.
-    pub(super) fn other_means(&self, rows: &[ForeignRow]) -> Vec<String> {
+    pub(super) fn other_means(&self, table: &Table) -> Vec<String> {
         let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
         let mut other = Vec::new();
         for score in list(&self.results["scores"]).filter(is_mean) {
             let scorer = text(&score["scorer"]);
             for metric in ["accuracy", "mean"] {
                 let header = &score["metrics"][metric]["value"];
-                if let Some((header, mean)) = other_mean(header, rows, scorer) {
+                if let Some((header, mean)) = table.other_mean(header, scorer) {
                     let scorer = name(scorer);
                     other.push(format!(
                         "the header has {header:.4} as {metric} of `{scorer}`, but the rows have {mean:.4}; the log was changed or is incomplete"
@@ -232,10 +226,8 @@ fn text(value: &Value) -> &str {
 /// Lists the model of each role, sorted by role.
 fn roles(roles: &Map<String, Value>) -> String {
     let model = |role: &Value| role.get("model").map_or_else(|| as_string(role), as_string);
-    let mut all: Vec<_> = roles
-        .iter()
-        .map(|(name, role)| format!("{name}: {}", model(role)))
-        .collect();
+    let role = |(name, role)| format!("{name}: {}", model(role));
+    let mut all: Vec<_> = roles.iter().map(role).collect();
     all.sort_unstable();
     all.join(", ")
 }

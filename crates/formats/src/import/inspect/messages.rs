@@ -13,46 +13,38 @@ const PROTOCOLS: [&str; 2] = ["attachment://", "tc://"];
 /// The maximum size of a sample's resolved references, in bytes. A short sample may refer to a long attachment many times.
 const MAX_RESOLVED: usize = 64 << 20;
 
-/// The long strings of a sample, by hash.
-pub(super) struct Attachments {
-    by_hash: HashMap<String, String>,
-    resolved: usize,
-}
-
-impl Attachments {
-    pub(super) fn new(by_hash: HashMap<String, String>) -> Self {
-        Self {
-            by_hash,
-            resolved: 0,
-        }
-    }
-
-    /// Replaces references with what they refer to. References to images or to nothing stay.
-    pub(super) fn resolve(&mut self, value: &mut Value) -> Result<(), String> {
-        match value {
-            Value::String(text) => {
-                let hash = PROTOCOLS
-                    .iter()
-                    .find_map(|protocol| text.strip_prefix(protocol));
-                let content = hash.and_then(|hash| self.by_hash.get(hash));
-                let Some(content) = content.filter(|content| !content.starts_with("data:")) else {
-                    return Ok(());
-                };
-                self.resolved += content.len();
-                if self.resolved > MAX_RESOLVED {
-                    return Err(format!(
-                        "its resolved attachments have more than {MAX_RESOLVED} bytes"
-                    ));
-                }
-                text.clone_from(content);
-                Ok(())
+/// Replaces references with the attachment that has this hash, and adds up their bytes. References to images or to nothing stay.
+pub(super) fn resolve(
+    value: &mut Value,
+    attachments: &HashMap<String, String>,
+    resolved: &mut usize,
+) -> Result<(), String> {
+    match value {
+        Value::String(text) => {
+            let mut protocols = PROTOCOLS.iter();
+            let hash = protocols.find_map(|protocol| text.strip_prefix(protocol));
+            let content = hash.and_then(|hash| attachments.get(hash));
+            let Some(content) = content.filter(|content| !content.starts_with("data:")) else {
+                return Ok(());
+            };
+            *resolved += content.len();
+            if *resolved > MAX_RESOLVED {
+                return Err(format!(
+                    "its resolved attachments have more than {MAX_RESOLVED} bytes"
+                ));
             }
-            Value::Array(values) => values.iter_mut().try_for_each(|value| self.resolve(value)),
-            Value::Object(fields) => fields
-                .values_mut()
-                .try_for_each(|value| self.resolve(value)),
-            _ => Ok(()),
+            text.clone_from(content);
+            Ok(())
         }
+        Value::Array(values) => {
+            let mut values = values.iter_mut();
+            values.try_for_each(|value| resolve(value, attachments, resolved))
+        }
+        Value::Object(fields) => {
+            let mut values = fields.values_mut();
+            values.try_for_each(|value| resolve(value, attachments, resolved))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -23,7 +23,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::detect::other_format;
-use super::table::{Converted, Epochs, Table, by_id};
+use super::table::{Epochs, Table, by_id};
 use super::text::{Unique, as_text, parse, with_finite_numbers};
 use crate::messages::escape;
 use crate::{FormatError, Input};
@@ -50,7 +50,7 @@ struct Log {
 /// How an archive starts, with or without members.
 const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatError> {
+pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Table, FormatError> {
     let input = Input { file };
     let mut opened = File::open(file).map_err(|error| input.whole(error))?;
     let metadata = opened.metadata().map_err(|error| input.whole(error))?;
@@ -77,7 +77,7 @@ pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Converted, FormatErr
 }
 
 /// Turns samples into rows: one row for each sample with all its epochs, or one row for each epoch.
-fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Converted, FormatError> {
+fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Table, FormatError> {
     let (header, mut samples) = (log.header, log.samples);
     let status = header.status();
     if samples.is_empty() {
@@ -137,20 +137,19 @@ fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Converted, Form
         let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
         table.run.repeats = Some(repeats.max(header.epochs()));
     }
-    let mut converted =
-        table.finish_with(epochs, |scorer, element| header.identity(scorer, element));
+    table.identify(|scorer, element| header.identity(scorer, element));
     if missing.is_none() && is_repeats {
-        let other = header.other_means(&converted.rows);
-        converted.notes.extend(other);
+        let other = header.other_means(&table);
+        table.notes.extend(other);
     }
-    converted.notes.extend(missing);
-    converted.notes.extend(log.unread.map(|name| {
+    table.notes.extend(missing);
+    table.notes.extend(log.unread.map(|name| {
         format!(
             "the member `{}` is skipped, because its name is not a sample's name",
             escape::name(&name)
         )
     }));
-    Ok(converted)
+    Ok(table)
 }
 
 /// Reads the samples and the header of a JSON log.
@@ -167,7 +166,7 @@ fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
             )),
             false => other_format(input, EXPECTED, input.whole(reason)),
         })?;
-    let header = kept(&of_log, &Header::FIELDS)
+    let header = kept(&of_log, Header::FIELDS)
         .and_then(|header| Header::parse(&header))
         .map_err(|reason| other_format(input, EXPECTED, input.whole(reason)))?;
     let written: Vec<&RawValue> = match of_log.0.get("samples") {
@@ -178,7 +177,7 @@ fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
     for (number, written) in (1..).zip(written) {
         let read = |text: &str| {
             let key: Key = parse(text.as_bytes())?;
-            let sample = Sample::parse(&kept(&fields(text)?, &Sample::fields())?)?;
+            let sample = Sample::parse(&kept(&fields(text)?, sample::FIELDS)?)?;
             Ok((id_of(&key.id)?, key.epoch, sample))
         };
         let invalid = |reason: String| input.invalid(format_args!("sample {number}"), reason);
@@ -215,17 +214,13 @@ fn fields(text: &str) -> Result<Fields<'_>, String> {
 }
 
 /// Returns the text of an object with only these fields.
-fn kept(fields: &Fields<'_>, keep: &[&str]) -> Result<String, String> {
-    let kept: Vec<String> = keep
-        .iter()
-        .filter_map(|name| Some(format!("\"{name}\":{}", fields.0.get(*name)?.get())))
-        .collect();
+fn kept(fields: &Fields<'_>, keep: &str) -> Result<String, String> {
+    let field = |name| Some(format!("\"{name}\":{}", fields.0.get(name)?.get()));
+    let kept: Vec<String> = keep.split(' ').filter_map(field).collect();
     let kept = format!("{{{}}}", kept.join(","));
-    match kept.len() {
-        length if length > MAX_KEPT => {
-            Err(format!("longer than {MAX_KEPT} bytes without its events"))
-        }
-        _ => Ok(kept),
+    match kept.len() > MAX_KEPT {
+        true => Err(format!("longer than {MAX_KEPT} bytes without its events")),
+        false => Ok(kept),
     }
 }
 
@@ -233,7 +228,7 @@ fn kept(fields: &Fields<'_>, keep: &[&str]) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn of(text: &str, keep: &[&str]) -> Result<String, String> {
+    fn of(text: &str, keep: &str) -> Result<String, String> {
         kept(&fields(text)?, keep)
     }
 
@@ -241,16 +236,16 @@ mod tests {
     fn only_the_named_fields_of_the_object_are_kept() {
         let text = r#" {"id": 7, "events": [{"id": [1, {}]}], "score\u0073": {"a": "}"}, "x": "\"id\": 8"} "#;
         assert_eq!(
-            of(text, &["id", "scores"]).unwrap(),
+            of(text, "id scores").unwrap(),
             r#"{"id":7,"scores":{"a": "}"}}"#
         );
-        assert_eq!(of("{}", &["id"]).unwrap(), "{}");
+        assert_eq!(of("{}", "id").unwrap(), "{}");
         let deep = format!(
             "{{\"id\":1,\"e\":{}1{}}}",
             "[".repeat(200_000),
             "]".repeat(200_000)
         );
-        assert_eq!(of(&deep, &["id"]).unwrap(), r#"{"id":1}"#);
+        assert_eq!(of(&deep, "id").unwrap(), r#"{"id":1}"#);
     }
 
     #[test]
@@ -261,7 +256,7 @@ mod tests {
             (r#"{"a": 1"#, "the object does not end; 7 bytes were read"),
             ("{} {}", "expected one object, found more after it"),
         ] {
-            assert_eq!(of(text, &["a"]).unwrap_err(), expected, "{text}");
+            assert_eq!(of(text, "a").unwrap_err(), expected, "{text}");
         }
     }
 }

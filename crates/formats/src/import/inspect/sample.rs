@@ -1,19 +1,19 @@
 //! Reads one epoch of a sample, and converts its scores as inspect_ai's `value_to_float` does.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::messages::{Attachments, text_of, trajectory};
-use crate::import::table::{Epochs, TableRow, insert_present};
+use super::messages::{resolve, text_of, trajectory};
+use crate::import::table::{Epochs, TableRow, put};
 use crate::import::text::{Unique, parse};
 use crate::json::found;
 use crate::text::digit_value;
 
 /// The fields of a sample that are read: not events, which make up most of a log.
-const FIELDS: &str = "id input choices target messages output scores score metadata attachments model_usage total_time working_time invalidation error limit";
+pub(super) const FIELDS: &str = "id input choices target messages output scores score metadata attachments model_usage total_time working_time invalidation error limit";
 
 /// A sample.
 #[derive(Deserialize, Default)]
@@ -59,10 +59,6 @@ struct Score {
 }
 
 impl Sample {
-    pub(super) fn fields() -> Vec<&'static str> {
-        FIELDS.split(' ').collect()
-    }
-
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut sample: Self = parse(text.as_bytes())?;
         sample.id = id_of(&sample.id)?.into();
@@ -70,20 +66,14 @@ impl Sample {
             let scores = sample.scores.get_or_insert_with(|| Unique(IndexMap::new()));
             scores.0.entry("score".to_owned()).or_insert(score);
         }
-        let mut attachments = Attachments::new(std::mem::take(&mut sample.attachments));
-        let Self {
-            input,
-            choices,
-            target,
-            messages,
-            output,
-            metadata,
-            ..
-        } = &mut sample;
-        let values = [input, choices, target, output, metadata].into_iter();
-        values
-            .chain(messages)
-            .try_for_each(|value| attachments.resolve(value))?;
+        let attachments = std::mem::take(&mut sample.attachments);
+        let prompt = [&mut sample.input, &mut sample.choices, &mut sample.target];
+        let reply = [&mut sample.output, &mut sample.metadata];
+        let values = prompt.into_iter().chain(reply);
+        let mut resolved = 0;
+        for value in values.chain(&mut sample.messages) {
+            resolve(value, &attachments, &mut resolved)?;
+        }
         Ok(sample)
     }
 
@@ -130,10 +120,8 @@ impl Sample {
                 // Logs of earlier versions have only the message.
                 None => text_of(&self.output["choices"][0]["message"]["content"]),
             };
-            let answer = completion.map(|answer| ("answer".to_owned(), answer.into()));
-            row.pred.extend(answer);
-            let messages = trajectory(&self.messages);
-            row.pred.insert("trajectory".to_owned(), messages);
+            put(&mut row.pred, "answer", completion);
+            put(&mut row.pred, "trajectory", trajectory(&self.messages));
             for (scorer, score) in self.scores.into_iter().flat_map(|scores| scores.0) {
                 score.add_to(&mut row, &scorer);
             }
@@ -145,13 +133,10 @@ impl Sample {
             Value::Array(messages) => trajectory(&messages),
             input => input,
         };
-        let gold = [
-            ("input", input),
-            ("answer", self.target.clone()),
-            ("target", self.target),
-            ("choices", self.choices),
-        ];
-        insert_present(&mut row.gold, gold);
+        put(&mut row.gold, "input", input);
+        put(&mut row.gold, "answer", self.target.clone());
+        put(&mut row.gold, "target", self.target);
+        put(&mut row.gold, "choices", self.choices);
         row.latency_s = self.working_time.or(self.total_time);
         row.tokens = self.model_usage.get(model).map(|usage| {
             let input = [
@@ -181,17 +166,13 @@ impl Score {
         let has_failed = outcome.is_some_and(|outcome| *outcome == "metric_failed");
         let elements: Vec<(Option<String>, Value)> = match self.value {
             Value::Array(values) => {
-                let numbered = (0..).zip(values);
-                let name = |(number, value): (u64, Value)| (Some(number.to_string()), value);
-                numbered.map(name).collect()
+                let names = (0_u64..).map(|number| Some(number.to_string()));
+                names.zip(values).collect()
             }
             Value::Object(values) => {
-                let mut all: Vec<_> = values.into_iter().collect();
                 // The features of `serde_json` determine their order.
-                all.sort_by(|(a, _), (b, _)| a.cmp(b));
-                all.into_iter()
-                    .map(|(name, value)| (Some(name), value))
-                    .collect()
+                let sorted = BTreeMap::from_iter(values).into_iter();
+                sorted.map(|(name, value)| (Some(name), value)).collect()
             }
             value => vec![(None, value)],
         };

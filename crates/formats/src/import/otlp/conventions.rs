@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::document::Span;
+use super::document::{Span, items};
 
 /// What a span says.
 pub(super) enum Said {
@@ -83,14 +83,12 @@ fn open_telemetry(span: &Span) -> Option<Said> {
             let instructions = structured(attribute(span, "gen_ai.system_instructions"));
             let instructions = instructions.filter(Value::is_array);
             let system = instructions.map(|parts| json!({ "role": "system", "parts": parts }));
-            let messages = items(span, "gen_ai.input.messages");
+            let messages = list(span, "gen_ai.input.messages");
+            let keys = ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"];
             Some(Said::Reply(Reply {
                 input: system.into_iter().chain(messages).collect(),
-                output: items(span, "gen_ai.output.messages"),
-                tokens: tokens(
-                    span,
-                    ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
-                ),
+                output: list(span, "gen_ai.output.messages"),
+                tokens: tokens(span, keys),
                 is_agent: operation == "invoke_agent",
             }))
         }
@@ -115,10 +113,7 @@ fn open_llmetry(span: &Span) -> Option<Said> {
         let keys = ["traceloop.entity.name", ""];
         return Some(tool(span, keys, args, "traceloop.entity.output"));
     }
-    let [input, output] = ["gen_ai.prompt.", "gen_ai.completion."].map(|prefix| {
-        let messages = list(Some(nested(span, prefix)));
-        messages.iter().map(flat_message).collect::<Vec<_>>()
-    });
+    let [input, output] = flat_messages(span, ["gen_ai.prompt.", "gen_ai.completion."]);
     let is_reply =
         !input.is_empty() || !output.is_empty() || attribute(span, "llm.request.type").is_some();
     let keys = [
@@ -132,11 +127,8 @@ fn open_llmetry(span: &Span) -> Option<Said> {
 fn open_inference(span: &Span) -> Option<Said> {
     match text(span, "openinference.span.kind")? {
         "LLM" => {
-            let [input, output] = ["llm.input_messages.", "llm.output_messages."].map(|prefix| {
-                let messages = list(Some(nested(span, prefix)));
-                let messages = messages.iter().map(|it| flat_message(&it["message"]));
-                messages.collect()
-            });
+            let prefixes = ["llm.input_messages.", "llm.output_messages."];
+            let [input, output] = flat_messages(span, prefixes);
             let keys = ["llm.token_count.prompt", "llm.token_count.completion"];
             Some(Reply::said(input, output, tokens(span, keys)))
         }
@@ -160,10 +152,10 @@ fn vercel(span: &Span) -> Option<Said> {
             Some(tool(span, keys, as_args(args), "ai.toolCall.result"))
         }
         step if step.ends_with(".doGenerate") || step.ends_with(".doStream") => {
-            let input = items(span, "ai.prompt.messages");
+            let input = list(span, "ai.prompt.messages");
             let text = text(span, "ai.response.text").or(text(span, "ai.response.object"));
             let text = text.map(|text| json!({ "type": "text", "text": text }));
-            let calls = items(span, "ai.response.toolCalls");
+            let calls = list(span, "ai.response.toolCalls");
             let reply: Vec<Value> = text.into_iter().chain(calls).collect();
             let output = (!reply.is_empty())
                 .then(|| vercel_message(&json!({ "role": "assistant", "content": reply })));
@@ -181,10 +173,7 @@ fn vercel_message(message: &Value) -> Value {
     let part = |part: &Value| match part["type"].as_str() {
         Some("text") => json!({ "type": "text", "content": part["text"] }),
         Some("tool-result") => {
-            let output = part
-                .get("output")
-                .or_else(|| part.get("result"))
-                .unwrap_or(&Value::Null);
+            let output = part.get("output").unwrap_or(&part["result"]);
             let value = output.get("value").unwrap_or(output);
             json!({ "type": "tool_call_response", "id": part["toolCallId"], "response": value })
         }
@@ -202,6 +191,16 @@ fn vercel_message(message: &Value) -> Value {
     }
 }
 
+/// Returns the messages below each prefix.
+fn flat_messages(span: &Span, prefixes: [&str; 2]) -> [Vec<Value>; 2] {
+    prefixes.map(|prefix| {
+        let messages = items(nested(span, prefix)).into_iter();
+        messages
+            .map(|it| flat_message(it.get("message").unwrap_or(&it)))
+            .collect()
+    })
+}
+
 /// Converts a message from flat attributes to the parts of OpenTelemetry's convention.
 fn flat_message(message: &Value) -> Value {
     let mut texts = vec![message["content"].clone()];
@@ -214,11 +213,8 @@ fn flat_message(message: &Value) -> Value {
         let response = texts.into_iter().next().unwrap_or_default();
         parts.push(json!({ "type": "tool_call_response", "id": message["tool_call_id"], "response": response }));
     } else {
-        parts.extend(
-            texts
-                .into_iter()
-                .map(|text| json!({ "type": "text", "content": text })),
-        );
+        let part = |text| json!({ "type": "text", "content": text });
+        parts.extend(texts.into_iter().map(part));
     }
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let call = call.get("tool_call").unwrap_or(call);
@@ -277,16 +273,9 @@ fn tokens(span: &Span, keys: [&str; 2]) -> [Option<u64>; 2] {
     keys.map(|key| attribute(span, key).and_then(Value::as_u64))
 }
 
-fn list(value: Option<Value>) -> Vec<Value> {
-    match value {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
-    }
-}
-
 /// Returns the items of a list, which may be written as a string of JSON.
-fn items(span: &Span, key: &str) -> Vec<Value> {
-    list(structured(attribute(span, key)))
+fn list(span: &Span, key: &str) -> Vec<Value> {
+    items(structured(attribute(span, key)).unwrap_or_default())
 }
 
 fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {
@@ -295,13 +284,10 @@ fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {
 
 /// Returns an attribute of the span, or of the event that details its operation.
 pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
-    let details = span
-        .events
-        .iter()
-        .filter(|it| it.name.ends_with(".operation.details"));
-    span.attributes
-        .get(key)
-        .or_else(|| details.flat_map(|it| it.attributes.get(key)).next())
+    let events = span.events.iter();
+    let mut details = events.filter(|it| it.name.ends_with(".operation.details"));
+    let of_span = span.attributes.get(key);
+    of_span.or_else(|| details.find_map(|it| it.attributes.get(key)))
 }
 
 /// Returns a structured value, which may be written as a string of JSON.

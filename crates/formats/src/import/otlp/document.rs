@@ -112,10 +112,8 @@ fn take(value: &mut Value, name: &str) -> Value {
     };
     let is_named = |key: &&String| key.replace('_', "").eq_ignore_ascii_case(name);
     let in_snake_case = || fields.keys().find(is_named).cloned();
-    let key = match fields.contains_key(name) {
-        true => Some(name.to_owned()),
-        false => in_snake_case(),
-    };
+    let key = fields.contains_key(name).then(|| name.to_owned());
+    let key = key.or_else(in_snake_case);
     key.and_then(|key| fields.remove(&key)).unwrap_or_default()
 }
 
@@ -126,7 +124,7 @@ fn string(value: Value) -> String {
     }
 }
 
-fn items(value: Value) -> Vec<Value> {
+pub(super) fn items(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
         _ => Vec::new(),

@@ -14,7 +14,7 @@ mod row;
 
 use indexmap::IndexMap;
 
-use super::table::{Converted, Epochs, Table, by_id};
+use super::table::{Table, by_id};
 use super::text::{ROW_LIMIT, each_document};
 use crate::{FormatError, Input};
 use document::{Document, Span, roots};
@@ -22,7 +22,7 @@ use row::Rows;
 
 const EXPECTED: &str = "OpenTelemetry spans as JSON, with `resourceSpans`";
 
-pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
+pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     let mut traces = IndexMap::<String, Vec<Span>>::new();
     let mut add = |place: &str, document: Document| {
         document.spans().try_for_each(|span| {
@@ -54,7 +54,7 @@ pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
             return Err(of_trace(reason));
         }
         let roots = roots(spans).map_err(of_trace)?;
-        for row in rows.of_trace(&trace, roots).map_err(of_trace)? {
+        for row in rows.of_trace(&trace, &roots).map_err(of_trace)? {
             table.add(input, row)?;
         }
     }
@@ -64,7 +64,7 @@ pub(super) fn import(input: Input<'_>) -> Result<Converted, FormatError> {
     table.run.label = rows.service();
     table.notes = rows.notes();
     table.is_complete = true;
-    Ok(table.finish(Epochs::Rows))
+    Ok(table)
 }
 
 #[cfg(feature = "otel")]

@@ -9,7 +9,7 @@ use super::conventions::{CONVENTIONS, attribute};
 use super::conversation::Conversation;
 use super::document::{Event, Root};
 use crate::contract::Fields;
-use crate::import::table::TableRow;
+use crate::import::table::{TableRow, put};
 use crate::json::found;
 use crate::messages::escape;
 use crate::trajectory::Trajectory;
@@ -34,17 +34,13 @@ impl Rows {
     pub(super) fn of_trace(
         &mut self,
         trace: &str,
-        roots: Vec<Root>,
+        roots: &[Root],
     ) -> Result<Vec<TableRow>, String> {
-        let is_only = roots.len() == 1;
-        let id = |root: &Root| match is_only {
-            true => trace.to_owned(),
-            false => format!("{trace}:{}", root.root.id),
+        let row = |root: &Root| match roots {
+            [_] => self.row(trace.to_owned(), root),
+            _ => self.row(format!("{trace}:{}", root.root.id), root),
         };
-        roots
-            .into_iter()
-            .map(|root| self.row(id(&root), &root))
-            .collect()
+        roots.iter().map(row).collect()
     }
 
     fn row(&mut self, id: String, tree: &Root) -> Result<TableRow, String> {
@@ -58,19 +54,14 @@ impl Rows {
             ));
         }
         let mut row = TableRow::new(id);
-        if let Some(answer) = conversation.answer() {
-            row.pred.insert("answer".to_owned(), answer.into());
-        }
-        match conversation.messages.is_empty() {
-            true => {
-                self.without_messages += 1;
-                let keys = tree.spans.iter().flat_map(|span| span.attributes.keys());
-                self.attributes.extend(keys.take(100).cloned());
-            }
-            false => drop(row.pred.insert("trajectory".to_owned(), trajectory)),
-        }
-        if let Some(question) = conversation.question() {
-            row.gold.insert("question".to_owned(), question.into());
+        put(&mut row.pred, "answer", conversation.answer());
+        put(&mut row.gold, "question", conversation.question());
+        if conversation.messages.is_empty() {
+            self.without_messages += 1;
+            let keys = tree.spans.iter().flat_map(|span| span.attributes.keys());
+            self.attributes.extend(keys.take(100).cloned());
+        } else {
+            put(&mut row.pred, "trajectory", trajectory);
         }
         self.without_end += u64::from(root.end < root.start);
         let nanos = root.end.checked_sub(root.start);
@@ -96,11 +87,8 @@ impl Rows {
             ("session", "session.id"),
             ("model", "gen_ai.request.model"),
         ] {
-            let value = tree
-                .spans
-                .iter()
-                .find_map(|span| attribute(span, key)?.as_str());
-            if let Some(value) = value {
+            let mut spans = tree.spans.iter();
+            if let Some(value) = spans.find_map(|span| attribute(span, key)?.as_str()) {
                 attributes.insert(name, value);
             }
         }
@@ -129,28 +117,24 @@ impl Rows {
         if self.without_messages > 0 {
             let rows = counted(self.without_messages);
             let found: Vec<&str> = self.conventions.iter().copied().collect();
-            notes.push(match found.is_empty() {
-                true => {
-                    let looked_for = CONVENTIONS.map(|(name, key, _)| format!("`{key}` ({name})"));
-                    let found = match self.attributes.is_empty() {
-                        true => "no attribute of a model".to_owned(),
-                        false => escape::names(self.attributes.iter().map(String::as_str)).to_string(),
-                    };
-                    format!(
-                        "{rows} no trajectory: no span has {}; found {found}",
-                        looked_for.join(", ")
-                    )
-                }
+            let looked_for = CONVENTIONS.map(|(name, key, _)| format!("`{key}` ({name})"));
+            let attributes = match self.attributes.is_empty() {
+                true => "no attribute of a model".to_owned(),
+                false => escape::names(self.attributes.iter().map(String::as_str)).to_string(),
+            };
+            let why = match found.is_empty() {
+                true => format!("no span has {}; found {attributes}", looked_for.join(", ")),
                 false => format!(
-                    "{rows} no trajectory: the spans of {} have no messages and no calls; record their content",
+                    "the spans of {} have no messages and no calls; record their content",
                     found.join(" and ")
                 ),
-            });
+            };
+            notes.push(format!("{rows} no trajectory: {why}"));
         }
         if self.without_parent > 0 {
-            let (rows, spans) = (self.without_parent, "spans whose parent is not in the file");
             notes.push(format!(
-                "{rows} rows are {spans}; see their attribute `missing_parent`"
+                "{} rows are spans whose parent is not in the file; see their attribute `missing_parent`",
+                self.without_parent
             ));
         }
         if self.without_end > 0 {
@@ -162,10 +146,9 @@ impl Rows {
 }
 
 fn counted(rows: u64) -> String {
-    if rows == 1 {
-        "1 row has".to_owned()
-    } else {
-        format!("{rows} rows have")
+    match rows {
+        1 => "1 row has".to_owned(),
+        rows => format!("{rows} rows have"),
     }
 }
 
