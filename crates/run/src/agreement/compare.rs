@@ -4,17 +4,23 @@
 use std::collections::BTreeSet;
 
 use super::AgreementBuilder;
-use super::figure::Note;
 use super::rating::{AgreementError, Label, Rating};
 use super::{PassingLabels, Scale};
 use crate::messages::escape;
 use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};
 
+// Why figures are undefined.
+pub(super) const NO_ORDER: &str = "undefined: the classes have no order; set a scale";
+const NO_VERDICT: &str = "undefined: the scores have no verdict; set a threshold";
+const NO_POSITIVE: &str =
+    "undefined: the labels are not verdicts; name the passing labels (positive)";
+const NO_CLASSES: &str = "undefined: the scores and labels do not share a scale with few values";
+
 /// The maximum number of different values that are treated as classes.
 const MAX_CLASSES: usize = 20;
 
 type Row = (Rating, Label);
-type Matrix = Result<(Vec<String>, ConfusionMatrix), Note>;
+type Matrix = Result<(Vec<String>, ConfusionMatrix), &'static str>;
 
 /// Counts over the rows that have both a rating and a label, or why there are none.
 pub(super) struct Compared {
@@ -23,8 +29,8 @@ pub(super) struct Compared {
     /// `true` if the classes have an order, which makes some disagreements worse than others.
     pub(super) ordered: bool,
     /// Scores and labels as numbers. Only their order matters.
-    pub(super) ranked: Result<(Vec<f64>, Vec<f64>), Note>,
-    pub(super) verdicts: Result<Verdicts, Note>,
+    pub(super) ranked: Result<(Vec<f64>, Vec<f64>), &'static str>,
+    pub(super) verdicts: Result<Verdicts, &'static str>,
 }
 
 /// Counts of verdicts, if ratings and labels are verdicts.
@@ -153,10 +159,10 @@ impl<'a> Pairs<'a> {
             }
             // Scores without verdicts are compared only by order.
             Some(passing) => Ok(Compared {
-                matrix: Err(Note::NO_VERDICT),
+                matrix: Err(NO_VERDICT),
                 ordered: false,
                 ranked: Ok(self.ranked(passing, Rating::score)),
-                verdicts: Err(Note::NO_VERDICT),
+                verdicts: Err(NO_VERDICT),
             }),
             None => self.scores_with_scale(),
         }
@@ -243,10 +249,10 @@ impl<'a> Pairs<'a> {
         Ok(Compared {
             matrix: match are_numbers {
                 true => self.numeric_classes(scale)?,
-                false => Err(Note::NO_CLASSES),
+                false => Err(NO_CLASSES),
             },
             ordered: true,
-            verdicts: Err(Note::NO_POSITIVE),
+            verdicts: Err(NO_POSITIVE),
             ranked: Ok(ranked),
         })
     }
@@ -257,7 +263,7 @@ impl<'a> Pairs<'a> {
             |(rating, _): &Row| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));
         let are_bools = self.zero_or_one && self.rows.iter().all(is_verdict);
         if are_bools || self.options.threshold.is_some() {
-            return Ok(Err(Note::NO_POSITIVE));
+            return Ok(Err(NO_POSITIVE));
         }
         let numbers = self
             .compared()
@@ -271,7 +277,7 @@ impl<'a> Pairs<'a> {
             false => Some(scale),
         };
         let Some(scale) = scale else {
-            return Ok(Err(Note::NO_CLASSES));
+            return Ok(Err(NO_CLASSES));
         };
         let mut pairs = Vec::with_capacity(numbers.len());
         for (row, label, score) in numbers {
@@ -309,10 +315,10 @@ impl<'a> Pairs<'a> {
         let matrix = few.then(|| ConfusionMatrix::of(classes.len(), pairs));
         let matrix = matrix.map(|matrix| (classes, matrix));
         Ok(Compared {
-            matrix: matrix.ok_or(Note::NO_CLASSES),
+            matrix: matrix.ok_or(NO_CLASSES),
             ordered,
-            ranked: ordered.then_some(positions).ok_or(Note::NO_ORDER),
-            verdicts: Err(Note::NO_POSITIVE),
+            ranked: ordered.then_some(positions).ok_or(NO_ORDER),
+            verdicts: Err(NO_POSITIVE),
         })
     }
 }

@@ -1,17 +1,16 @@
 //! A figure with its number of rows and its interval, or with a note that says why it has no interval. [`Agreement`] as a
 //! text table, one figure per line.
 
-use std::borrow::Cow;
 use std::fmt::{self, Formatter};
 
 use indexmap::IndexMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::rating::{LabelSample, LabelledRows};
 use super::statistics::Agreement;
 use crate::messages::escape;
 use crate::stats::decimals;
-use crate::stats::{Bootstrap, Interval, NotDefined, Proportion};
+use crate::stats::{Bootstrap, Interval, Proportion};
 
 /// The length at which class names are truncated in the confusion matrix.
 const MAX_NAME: usize = 16;
@@ -186,16 +185,13 @@ impl Agreement {
 
 /// Writes a line for each reason why figures are missing, with the names of these figures.
 fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
-    let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
+    let mut reasons: IndexMap<(&String, u64), Vec<&str>> = IndexMap::new();
     for (name, _, figure) in lines {
         if let (None, Some(note)) = (figure.value, &figure.note) {
-            reasons
-                .entry((note.to_string(), figure.n))
-                .or_default()
-                .push(name);
+            reasons.entry((note, figure.n)).or_default().push(name);
         }
     }
-    let reason = |((note, rows), names): (&(String, u64), &Vec<&str>)| {
+    let reason = |((note, rows), names): (&(&String, u64), &Vec<&str>)| {
         format!("{} ({rows} rows): {note}", names.join("; "))
     };
     reasons.iter().map(reason).collect()
@@ -215,17 +211,19 @@ fn remarks(form: Form, figure: &Figure) -> String {
         .ci95
         .map(|it| [it.low, it.high].map(|end| form.show(end)));
     let interval = interval.map(|[low, high]| format!("95% interval {low} to {high}"));
-    let note = figure.note.as_ref().map(ToString::to_string);
-    Vec::from_iter(interval.into_iter().chain(note)).join("; ")
+    Vec::from_iter(interval.into_iter().chain(figure.note.clone())).join("; ")
 }
 
 /// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.
-pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
+const MIN_ROWS_FOR_INTERVAL: u64 = 10;
+
+const TOO_LITTLE_VARIATION: &str =
+    "no interval: the rows vary too little to estimate one; add rows that differ";
 
 /// A statistic computed over rows, with its 95% interval.
 ///
 /// A figure serializes as `{"value", "ci95", "n"}`. The keys `successes` and `note` are added if they have a value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
     /// The estimate.
@@ -245,108 +243,61 @@ pub struct Figure {
     pub successes: Option<u64>,
     /// A note about a missing value or interval, or about a limitation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<Note>,
+    pub note: Option<String>,
 }
-
-/// A note about a figure.
-///
-/// The note explains why the value or interval is missing, or describes a limitation.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Note(Cow<'static, str>);
-
-impl Note {
-    pub(super) const NO_VERDICT: Self =
-        Self::new("undefined: the scores have no verdict; set a threshold");
-    pub(super) const NO_POSITIVE: Self =
-        Self::new("undefined: the labels are not verdicts; name the passing labels (positive)");
-    pub(super) const NO_CLASSES: Self =
-        Self::new("undefined: the scores and labels do not share a scale with few values");
-    pub(super) const NO_ORDER: Self =
-        Self::new("undefined: the classes have no order; set a scale");
-    const TOO_LITTLE_VARIATION: Self =
-        Self::new("no interval: the rows vary too little to estimate one; add rows that differ");
-
-    const fn new(text: &'static str) -> Self {
-        Self(Cow::Borrowed(text))
-    }
-
-    /// There are fewer rows than the figure needs.
-    pub(super) fn not_enough_rows(needed: u64) -> Self {
-        Self(format!("not enough rows: needs {needed}").into())
-    }
-
-    /// All compared `labels`, `scores`, or `labels and scores` are the same.
-    pub(super) fn one_value(side: &str) -> Self {
-        Self(format!("undefined: all {side} are the same").into())
-    }
-
-    pub(super) fn not_correctable(why: &NotDefined) -> Self {
-        Self(why.to_string().into())
-    }
-
-    /// The estimate was outside [0, 1].
-    pub(super) fn clamped(estimate: f64) -> Self {
-        let estimate = decimals(estimate, 4);
-        Self(
-            format!(
-                "the estimate {estimate} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
-            )
-            .into(),
-        )
-    }
-}
-
-dsrs_metrics_values::debug_as_display!(Note);
 
 impl Figure {
-    pub(super) fn of(value: Option<f64>, n: u64, note: Option<Note>) -> Self {
+    pub(super) fn unknown(n: u64, note: impl Into<String>) -> Self {
         Self {
-            value,
-            ci95: None,
             n,
-            successes: None,
-            note,
+            note: Some(note.into()),
+            ..Self::default()
         }
-    }
-
-    pub(super) fn unknown(n: u64, note: Note) -> Self {
-        Self::of(None, n, Some(note))
     }
 
     /// Creates a share, with Wilson's interval.
     pub(super) fn share(share: Proportion) -> Self {
         if share.trials == 0 {
-            return Self::unknown(0, Note::not_enough_rows(1));
+            return Self::unknown(0, "not enough rows: needs 1");
         }
         Self {
+            value: share.rate(),
             ci95: share.wilson(),
+            n: share.trials,
             successes: Some(share.successes),
-            ..Self::of(share.rate(), share.trials, None)
+            note: None,
         }
     }
 
-    /// Creates an estimate whose interval needs a minimum number of rows.
+    /// Creates an estimate that needs a minimum number of rows, and more for its interval. It is undefined if all values
+    /// of `side` are the same.
     pub(super) fn estimate(
-        value: f64,
-        n: u64,
+        (n, needed): (u64, u64),
+        value: Option<f64>,
+        side: &str,
         interval: impl FnOnce() -> Option<Interval>,
     ) -> Self {
-        let mut figure = Self::of(Some(value), n, None);
-        if n < MIN_ROWS_FOR_INTERVAL {
-            let needed = MIN_ROWS_FOR_INTERVAL;
-            let note = format!("not enough rows for an interval: needs {needed}");
-            figure.note = Some(Note(note.into()));
-        } else {
-            figure.ci95 = interval();
-            figure.note = figure.ci95.is_none().then_some(Note::TOO_LITTLE_VARIATION);
+        let note = match value {
+            _ if n < needed => format!("not enough rows: needs {needed}"),
+            None => format!("undefined: all {side} are the same"),
+            Some(_) if n < MIN_ROWS_FOR_INTERVAL => {
+                format!("not enough rows for an interval: needs {MIN_ROWS_FOR_INTERVAL}")
+            }
+            Some(_) => {
+                let ci95 = interval();
+                let note = ci95.is_none().then(|| TOO_LITTLE_VARIATION.to_owned());
+                return Self {
+                    value,
+                    ci95,
+                    n,
+                    successes: None,
+                    note,
+                };
+            }
+        };
+        Self {
+            value: value.filter(|_| n >= needed),
+            ..Self::unknown(n, note)
         }
-        figure
-    }
-}
-
-impl Serialize for Note {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }

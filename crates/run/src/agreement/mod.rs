@@ -14,7 +14,7 @@ mod statistics;
 
 use crate::stats::ErrorRates;
 
-pub use figure::{Figure, Note};
+pub use figure::Figure;
 pub use rating::{AgreementError, Label, LabelSample, LabelledRows, Rating};
 pub use statistics::{Agreement, Closeness};
 

@@ -20,7 +20,6 @@ pub(crate) mod summary;
 mod truth;
 mod workers;
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -352,17 +351,6 @@ fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, Evaluat
     Ok(changed(row, Arc::new, Given::Prediction))
 }
 
-impl<G, P> fmt::Debug for Evaluate<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metrics = self.plan.metrics.iter().map(|metric| &metric.name);
-        f.debug_struct("Evaluate")
-            .field("metrics", &Vec::from_iter(metrics))
-            .finish_non_exhaustive()
-    }
-}
-
-impl<G, P> fmt::Debug for EvaluateBuilder<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EvaluateBuilder").finish_non_exhaustive()
-    }
-}
+debug_fields!(Evaluate<G, P>: |evaluate|
+    "metrics" => Vec::from_iter(evaluate.plan.metrics.iter().map(|metric| &metric.name)));
+debug_fields!(EvaluateBuilder<G, P>: |_builder|);

@@ -247,14 +247,15 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
 
 impl<G, P> Inner<G, P> {
     pub(super) fn row(&self, (outcomes, mut spending): RowOutcomes) -> RowScore {
+        let config = &self.tiers.config;
         let rollouts = outcomes.into_iter().map(|it| self.tiers.rollout(it));
         let rollouts: Vec<_> = rollouts.collect();
         spending.add(&self.tiers.saved(&rollouts));
-        let status = combine(&rollouts, self.config.aggregation, self.config.on_missing);
+        let status = combine(&rollouts, config.aggregation, config.on_missing);
         RowScore {
             status,
             rollouts,
-            expected: self.config.num_rollouts,
+            expected: config.num_rollouts,
             spending,
         }
     }

@@ -154,7 +154,7 @@ pub(crate) struct ProgramFailure {
 
 impl RowOptions {
     /// Returns `true` if a call has a deadline or may get a second attempt.
-    pub(super) fn has_limits(&self, deadline: Option<Instant>) -> bool {
+    fn has_limits(&self, deadline: Option<Instant>) -> bool {
         deadline.is_some() || self.resubmit_after.is_some()
     }
 
@@ -222,7 +222,7 @@ impl RowOptions {
 }
 
 /// Turns a conclusive result after the deadline into a timeout; a failure is returned unchanged.
-pub(super) fn unless_late<T, E>(
+fn unless_late<T, E>(
     attempt: Attempt<Result<T, E>>,
     is_conclusive: fn(&Result<T, E>) -> bool,
     deadline: Option<Instant>,

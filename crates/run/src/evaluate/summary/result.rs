@@ -306,17 +306,9 @@ impl<G, P> fmt::Display for EvaluationResult<G, P> {
     }
 }
 
-impl<G, P> fmt::Debug for EvaluationResult<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EvaluationResult")
-            .field("score", &self.score)
-            .field("rows", &self.rows)
-            .field("failed_rows", &self.failed_rows)
-            .field("ending", &self.ending)
-            .field("results", &format_args!("<{} rows>", self.results.len()))
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(EvaluationResult<G, P>: |it|
+    "score" => it.score, "rows" => it.rows, "failed_rows" => it.failed_rows, "ending" => it.ending,
+    "results" => format_args!("<{} rows>", it.results.len()));
 
 /// A program's tokens, cost and latency, summed over the rows of an evaluation.
 ///
