@@ -1,7 +1,7 @@
 //! The message that an eval prints: its gates with their figures, the rows that explain a failure, and what to do next.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 
 use serde_json::Value;
 
@@ -66,15 +66,15 @@ pub(super) fn message(
     rows: Option<String>,
     notes: &Notes,
 ) -> String {
-    let (color, gates) = (Color::of_terminal(), &verdicts.gates);
+    let gates = &verdicts.gates;
     let mut text = headline(name, verdicts) + "\n\n";
     let widths = gates.iter().map(|gate| gate.text.chars().count());
     let width = widths.max().unwrap_or(0);
     for gate in gates {
-        let shown = color.paint(gate.verdict, &format!("{:9}", gate.verdict.name()));
-        let (gate, sentence) = (gate.text, &gate.sentence);
+        let (verdict, sentence) = (gate.verdict.name(), &gate.sentence);
+        let gate = gate.text;
         // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "  {shown}  {gate:width$}  {sentence}");
+        let _ = writeln!(text, "  {verdict:9}  {gate:width$}  {sentence}");
     }
     for line in &notes.lines {
         let _ = writeln!(text, "{line}");
@@ -178,27 +178,4 @@ fn text(value: &str) -> String {
     let mut text = escape::escaped(value).into_owned();
     escape::truncate(&mut text, SHOWN_BYTES);
     text
-}
-
-/// Colors verdicts, on a terminal only.
-#[derive(Clone, Copy)]
-struct Color(bool);
-
-impl Color {
-    fn of_terminal() -> Self {
-        let is_off = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        Self(io::stdout().is_terminal() && io::stderr().is_terminal() && !is_off("NO_COLOR"))
-    }
-
-    fn paint(self, verdict: GateVerdict, text: &str) -> String {
-        let code = match verdict {
-            GateVerdict::Passed | GateVerdict::Unchanged => 32,
-            GateVerdict::Undecided => 33,
-            GateVerdict::Suspected | GateVerdict::Failed => 31,
-        };
-        match self.0 {
-            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            false => text.to_owned(),
-        }
-    }
 }

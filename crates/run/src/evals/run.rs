@@ -95,8 +95,6 @@ where
             Ok((verdicts, message)) => {
                 if is_github {
                     print_always(&github::annotations(&source, &verdicts));
-                    github::append_summary(&github::summary(source.name, &verdicts))
-                        .unwrap_or_else(|warning| print_always(&warning));
                 }
                 if verdicts.is_failure() {
                     fail(message);

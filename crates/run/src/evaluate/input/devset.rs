@@ -75,13 +75,15 @@ impl<G: Send + Sync + 'static> Devset<G> {
     where
         G: DeserializeOwned,
     {
-        let rows: Box<dyn Any> = Box::new(Devset::<Example>::of_file(file));
-        match rows.downcast::<Self>() {
-            Ok(rows) => *rows,
-            Err(rows) => rows
-                .downcast::<Devset<Example>>()
-                .map_or(Self::None, |rows| rows.typed()),
-        }
+        let read = || {
+            let rows = DataReader::read_examples(file)?;
+            let (files, rows) = (rows.data_files(), rows.with_hashes());
+            let rows = rows
+                .map(|row| typed(row?))
+                .collect::<Result<Vec<_>, EvaluateError>>()?;
+            Ok(Self::List(Arc::new(rows), files.finish(true).into()))
+        };
+        read().unwrap_or_else(Self::Unreadable)
     }
 
     /// Checks the number of rows and their ids before a run.
@@ -195,41 +197,26 @@ impl Devset<Example> {
             |row: &GoldRow<Example>| changed(row.clone(), |gold| Arc::new(change(&gold)), |()| ());
         Self::List(Arc::new(rows.iter().map(row).collect()), files)
     }
+}
 
-    fn of_file(file: &Path) -> Self {
-        let read = DataReader::read_examples(file).and_then(|rows| {
-            let (files, rows) = (rows.data_files(), rows.with_hashes());
-            let rows = rows
-                .map(|row| row.map(|row| changed(row, Arc::new, drop)))
-                .collect::<Result<Vec<_>, _>>()?;
-            Ok((rows, files.finish(true)))
-        });
-        match read {
-            Ok((rows, files)) => Self::List(Arc::new(rows), files.into()),
-            Err(error) => Self::Unreadable(EvaluateError::input(error.to_string())),
-        }
-    }
-
-    /// Converts each row of a list to another type.
-    fn typed<G: DeserializeOwned>(self) -> Devset<G> {
-        let (rows, files) = match self {
-            Self::List(rows, files) => (rows, files),
-            Self::Unreadable(error) => return Devset::Unreadable(error),
-            Self::None | Self::Stream(_) => return Devset::None,
-        };
-        let row = |row: &GoldRow<Example>| {
-            let fields = serde_json::to_value(&*row.gold).unwrap_or_default();
-            let gold = serde_json::from_value(fields).map_err(|error| {
-                let at = row.origin.as_ref();
-                let at = at.map(|at| format!("{at}: ")).unwrap_or_default();
+/// Converts a gold row to the type of the devset.
+fn typed<G: DeserializeOwned + 'static, P>(
+    mut row: Pair<Example, P>,
+) -> Result<GoldRow<G>, EvaluateError> {
+    let mut example = Some(std::mem::take(&mut row.gold));
+    let same = (&mut example as &mut dyn Any).downcast_mut::<Option<G>>();
+    let gold = match same.and_then(Option::take) {
+        Some(same) => same,
+        None => {
+            let gold = serde_json::to_value(&example).and_then(serde_json::from_value);
+            gold.map_err(|error| {
+                let at = row.origin.as_ref().map(|at| format!("{at}: "));
+                let at = at.unwrap_or_default();
                 EvaluateError::input(format!("{at}cannot read the gold row: {error}"))
-            })?;
-            Ok(changed(row.clone(), |_| Arc::new(gold), |()| ()))
-        };
-        let rows: Result<Vec<_>, EvaluateError> = rows.iter().map(row).collect();
-        let list = |rows| Devset::List(Arc::new(rows), files);
-        rows.map_or_else(Devset::Unreadable, list)
-    }
+            })?
+        }
+    };
+    Ok(changed(row, |_| Arc::new(gold), drop))
 }
 
 /// Checks that the row or the run declares inputs. Rows are numbered from 1.

@@ -276,9 +276,35 @@ impl<G, P> KeptRow<'_, G, P> {
             let about = json!({ "kind": "evaluation", "format": FORMAT, "metric": metric, "row": row, "repeat": number });
             Some((*position, Key::new(&about)))
         };
-        KeptScores {
-            scope: self.scope.clone(),
-            keys: metrics.iter().filter_map(key).collect(),
+        metrics.iter().filter_map(key).collect()
+    }
+
+    /// Returns the stored outcomes that the metrics can have.
+    pub(crate) fn known(&self, keys: &KeptScores, plan: &Plan<'_, G, P>) -> HashMap<usize, Outcome>
+    where
+        G: Sync,
+        P: Sync,
+    {
+        let known = keys.iter().filter_map(|(position, key)| {
+            let outcome = self.scope.find(&key.hash)?;
+            let is_possible = plan.metrics.get(*position)?.is_possible(&outcome);
+            is_possible.then(|| self.scope.count(true))?;
+            Some((*position, outcome))
+        });
+        known.collect()
+    }
+
+    /// Keeps an outcome, unless it must be evaluated again. That applies to a failure that cost nothing, a row that the
+    /// budget did not cover, and a contribution to a score of all rows, whose type the metric's author defines.
+    pub(crate) fn keep(&self, key: Option<&Key>, outcome: &Outcome) {
+        let Some(key) = key.filter(|_| !outcome.is_skipped()) else {
+            return;
+        };
+        self.scope.count(false);
+        let cost = outcome.cost_msats();
+        if !outcome.has_contribution() && (cost > 0 || !outcome.is_failure()) {
+            self.scope
+                .keep("evaluation", (&key.hash, &key.about), outcome, Some(cost));
         }
     }
 
@@ -308,44 +334,11 @@ impl<G, P> Drop for KeptRow<'_, G, P> {
     }
 }
 
-/// The evaluations of one prediction that are kept, by the position of the metric.
-pub(crate) struct KeptScores {
-    scope: Scope,
-    keys: HashMap<usize, Key>,
-}
-
-impl KeptScores {
-    /// Returns the stored outcomes that the metrics can have.
-    pub(crate) fn known<G: Sync, P: Sync>(&self, plan: &Plan<'_, G, P>) -> HashMap<usize, Outcome> {
-        let known = self.keys.iter().filter_map(|(position, key)| {
-            let outcome = self.scope.find(&key.hash)?;
-            let is_possible = plan.metrics.get(*position)?.is_possible(&outcome);
-            is_possible.then(|| self.scope.count(true))?;
-            Some((*position, outcome))
-        });
-        known.collect()
-    }
-
-    /// Keeps an outcome, unless it must be evaluated again. That applies to a failure that cost nothing, a row that the
-    /// budget did not cover, and a contribution to a score of all rows, whose type the metric's author defines.
-    pub(crate) fn keep(&self, position: usize, outcome: &Outcome) {
-        let Some(key) = self.keys.get(&position) else {
-            return;
-        };
-        if outcome.is_skipped() {
-            return;
-        }
-        self.scope.count(false);
-        let cost = outcome.cost_msats();
-        if !outcome.has_contribution() && (cost > 0 || !outcome.is_failure()) {
-            self.scope
-                .keep("evaluation", (&key.hash, &key.about), outcome, Some(cost));
-        }
-    }
-}
+/// The keys of the evaluations of one prediction that are kept, by the position of the metric.
+pub(crate) type KeptScores = HashMap<usize, Key>;
 
 /// The key of a result.
-struct Key {
+pub(crate) struct Key {
     about: String,
     hash: Hash,
 }

@@ -45,8 +45,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Some(joined(&tracebacks))
     }
 
-    /// Evaluates the metrics in a range whose outcomes are not stored, concurrently. Each call is settled with the next
-    /// charge, if there is one.
+    /// Evaluates the metrics in a range concurrently. Each call is settled with the next charge, if there is one.
     pub(super) async fn score_metrics<'a>(
         &'a self,
         rollout: &'a Rollout<'a, G, P>,
@@ -56,14 +55,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> RolloutOutcomes {
         let mut charges = charges.into_iter();
         let calls = metrics.map(|position| {
-            let known = rollout.known.get(&position);
-            let charge = known.is_none().then(|| charges.next()).flatten();
-            async move {
-                match known {
-                    Some(outcome) => (outcome.clone(), None),
-                    None => self.score_metric(rollout, position, deadline, charge).await,
-                }
-            }
+            let is_new = !rollout.known.contains_key(&position);
+            let charge = is_new.then(|| charges.next()).flatten();
+            self.score_metric(rollout, position, deadline, charge)
         });
         let (outcomes, tracebacks): (_, Vec<_>) = join_all(calls).await.into_iter().unzip();
         (
@@ -72,14 +66,18 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         )
     }
 
-    /// Evaluates one metric, then settles and keeps the call. Returns its outcome, and the backtrace of a panic.
-    async fn score_metric(
+    /// Evaluates one metric, then settles and keeps the call, unless its outcome is stored. Returns its outcome, and the
+    /// backtrace of a panic.
+    pub(super) async fn score_metric(
         &self,
         rollout: &Rollout<'_, G, P>,
         position: usize,
         deadline: Option<Instant>,
         charge: Option<Charge<'_>>,
     ) -> (Outcome, Option<String>) {
+        if let Some(outcome) = rollout.known.get(&position) {
+            return (outcome.clone(), None);
+        }
         let entry = &self.metrics[position];
         let start = |is_first| {
             // Without the memo, because a second attempt must not wait for the first one's answer.
@@ -91,8 +89,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             charge.settle(cost_of(&attempt));
         }
         let (outcome, traceback) = self.outcome(entry, attempt);
-        if let Some((_, scores)) = &rollout.kept {
-            scores.keep(position, &outcome);
+        if let Some((kept, keys)) = &rollout.kept {
+            kept.keep(keys.get(&position), &outcome);
         }
         (outcome, traceback)
     }
