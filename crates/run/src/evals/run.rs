@@ -17,8 +17,8 @@ use super::figures::{Finished, complete, value};
 use super::findings::{GateVerdict, sign};
 use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
+use super::pending;
 use super::pending::Pending;
-use super::{github, pending};
 use crate::contract::{IsProgram, Pair, Program};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::{
@@ -94,7 +94,7 @@ where
         match self.execute(evaluate) {
             Ok((verdicts, message)) => {
                 if is_github {
-                    print_always(&github::annotations(&source, &verdicts));
+                    print_always(&message::annotations(&source, &verdicts));
                 }
                 if verdicts.is_failure() {
                     fail(message);
@@ -113,7 +113,7 @@ where
             Err(error) => {
                 let error = format!("eval `{}`: {error}", source.name);
                 if is_github {
-                    print_always(&github::annotation(&source, "error", &error));
+                    print_always(&message::annotation(&source, "error", &error));
                 }
                 fail(format!("{error}\n"));
             }

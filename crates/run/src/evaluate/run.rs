@@ -156,9 +156,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             true => u64::MAX,
             false => options.table_rows as u64,
         };
-        let needs_rows = options.keep_results
-            || !options.observers.is_empty()
-            || tally_options.intervals.needs_places();
         let collector = Collector {
             tallies: plan.metrics.iter().map(tally).collect(),
             rows: 0,
@@ -179,7 +176,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             names: names.collect(),
             collector: Mutex::new(collector),
             plan,
-            counted_from: (!needs_rows).then_some(keep_below),
             thread_rows: Mutex::default(),
             source,
             stop,

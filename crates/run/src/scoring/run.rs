@@ -13,8 +13,7 @@ use super::{Inner, Scorer};
 use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
-    Ending, EvaluateBuilder, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes,
-    RowResult, StoreUse,
+    Ending, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, RowResult, StoreUse,
 };
 use crate::messages::escape;
 
@@ -146,7 +145,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
-        let evaluate = self.inner.for_run(concurrency).build()?;
+        let evaluate = self.inner.evaluate.to_builder();
+        let evaluate = evaluate.concurrency(concurrency).build()?;
         let rows = started(rows)?.map(|row| {
             let Rollouts { gold, preds } = row.into();
             (gold, preds)
@@ -210,8 +210,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
         let examples = stream::iter(started(examples)?);
-        let evaluate = self.inner.for_run(concurrency).devset_stream(examples);
-        Ok(self.inner.result(evaluate.run(program).await?))
+        let evaluate = self.inner.evaluate.to_builder().devset_stream(examples);
+        let run = evaluate.concurrency(concurrency).run(program);
+        Ok(self.inner.result(run.await?))
     }
 
     /// Runs a program on one example and scores its predictions.
@@ -237,12 +238,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
 fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
     panic::catch(false, || rows.into_iter())
         .map_err(|panic| EvaluateError::rows_panicked(&panic.message).into())
-}
-
-impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
-    fn for_run(&self, concurrency: usize) -> EvaluateBuilder<G, P> {
-        self.evaluate.to_builder().concurrency(concurrency)
-    }
 }
 
 impl<G, P> Inner<G, P> {

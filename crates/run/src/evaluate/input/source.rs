@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
@@ -201,13 +200,7 @@ impl<'a, G, P> Source<'a, G, P> {
             return None;
         }
         let row = match &self.rows {
-            Rows::Stream(rows, true) => {
-                let mut context = Context::from_waker(Waker::noop());
-                match self.poll_stream(&mut lock(rows), &mut context) {
-                    Poll::Ready(row) => row,
-                    Poll::Pending => None,
-                }
-            }
+            Rows::Stream(rows, true) => self.poll_now(&mut lock(rows)),
             Rows::Stream(_, false) => None,
             Rows::Chunks(rows) => rows.take(),
             Rows::Shuffled(rows, _) => return lock(rows).pop_front(),
@@ -230,34 +223,38 @@ impl<'a, G, P> Source<'a, G, P> {
                 }
             }
             Rows::Stream(rows, is_ready) => {
+                if !is_ready {
+                    let first = Handle::current().block_on(self.next(stop));
+                    lock(own).extend(first);
+                }
                 let (mut rows, start) = (lock(rows), Instant::now());
-                let mut stopped = pin!(stop.reached(Level::Stopped));
-                let mut has_rows = false;
-                let mut take = |context: &mut Context<'_>| {
-                    for taken in 0..number {
-                        // After the first row and every 16th, because reading the clock takes as long as processing a
-                        // short row.
-                        let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
-                        if is_slow || stop.is_at(Level::Stopped) {
-                            break;
-                        }
-                        let row = match self.poll_stream(&mut rows, context) {
-                            Poll::Pending if !has_rows => return stopped.as_mut().poll(context),
-                            Poll::Ready(Some(row)) => self.unless_error(row),
-                            _ => break,
-                        };
-                        has_rows = row.map(|row| lock(own).push_back(row)).is_some();
+                for taken in usize::from(!is_ready)..number {
+                    let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
+                    if is_slow || stop.is_at(Level::Stopped) {
+                        break;
                     }
-                    Poll::Ready(())
-                };
-                match is_ready {
-                    // The iterator may itself block on a runtime.
-                    true => _ = take(&mut Context::from_waker(Waker::noop())),
-                    false => Handle::current().block_on(poll_fn(take)),
+                    match self
+                        .poll_now(&mut rows)
+                        .and_then(|row| self.unless_error(row))
+                    {
+                        Some(row) => lock(own).push_back(row),
+                        None => break,
+                    }
                 }
             }
         }
         !lock(own).is_empty()
+    }
+
+    /// Returns the next row of a stream, if it is ready.
+    fn poll_now(
+        &self,
+        rows: &mut Numbering<Option<InputStream<'a, G, P>>>,
+    ) -> Option<NextRow<G, P>> {
+        match self.poll_stream(rows, &mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(row) => row,
+            Poll::Pending => None,
+        }
     }
 
     fn unless_error(&self, row: NextRow<G, P>) -> Option<Numbered<G, P>> {

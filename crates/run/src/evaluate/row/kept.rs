@@ -160,11 +160,9 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         // What a program without a version reads is unknown, so its outputs belong to one run, which continues after it
         // is interrupted or killed.
         let open_run = executable.map(|executable| OpenRun::open(&scope, &run, executable));
-        let program = match (version, &open_run) {
-            (Some(version), _) => Some(json!({ "version": version })),
-            (None, Some(run)) => Some(json!({ "run": run.begun })),
-            (None, None) => None,
-        };
+        let version = version.map(|version| json!({ "version": version }));
+        let run = || Some(json!({ "run": open_run.as_ref()?.begun }));
+        let program = version.or_else(run);
         Ok(Self {
             scope,
             codec: options.codec,

@@ -18,19 +18,12 @@ use crate::contract::{
 use crate::evaluate::error::EvaluateError;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row that has a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
-    /// metric has to wait after all.
-    pub(crate) fn score_now(
-        &self,
-        call: MetricCall<'_, G, P>,
-        outcomes: &mut Vec<Outcome>,
-    ) -> Option<Option<String>> {
-        outcomes.clear();
-        outcomes.reserve_exact(self.cheap);
+    /// Scores a row that has a prediction without awaiting anything. Returns `None` if a metric has to wait after all.
+    pub(crate) fn score_now(&self, call: MetricCall<'_, G, P>) -> Option<RolloutOutcomes> {
         let sharing = self.sharing.as_ref();
         let memo = sharing.map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
-        let mut tracebacks = Vec::new();
+        let (mut outcomes, mut tracebacks) = (Vec::with_capacity(self.cheap), Vec::new());
         for entry in &self.metrics[..self.cheap] {
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Ready(result)) => Ok(result),
@@ -42,7 +35,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             tracebacks.extend(traceback);
             outcomes.push(outcome);
         }
-        Some(joined(&tracebacks))
+        Some((outcomes, joined(&tracebacks)))
     }
 
     /// Evaluates the metrics in a range concurrently. Each call is settled with the next charge, if there is one.

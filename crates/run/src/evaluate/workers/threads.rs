@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use derive_where::derive_where;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{RwLock, mpsc};
 
@@ -16,7 +17,6 @@ use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
 use crate::evaluate::input::{Given, Input, Numbered, OwnRows};
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
-use crate::evaluate::summary::{PlainTally, Tally};
 
 /// The maximum number of rows that a thread takes at once.
 const MAX_ROWS_AT_ONCE: usize = 512;
@@ -114,11 +114,9 @@ pub(super) fn number_of_threads(concurrency: usize) -> usize {
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
     fn work(&self, own: usize, run: &Run<'static, G, P>) {
-        let mut worker = Worker {
-            run,
-            rows: run.add_thread(),
-            outcomes: Vec::new(),
-        };
+        let rows = SharedRows::default();
+        lock(&run.thread_rows).push(Arc::clone(&rows));
+        let worker = Worker { run, rows };
         let (mut rows_at_once, mut last_added) = (1, Instant::now());
         while self.take(own, rows_at_once, run) {
             // Fails if the run waits for the busy threads, or has ended.
@@ -161,40 +159,31 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
     }
 }
 
-/// The state of one thread that evaluates rows.
+/// One thread that evaluates rows.
 struct Worker<'r, G, P> {
     run: &'r Run<'static, G, P>,
     rows: SharedRows<G, P>,
-    outcomes: Vec<Outcome>,
 }
 
 impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
-    fn evaluate(&mut self, index: u64, input: Input<G, P>) {
-        let Self {
-            run,
-            rows,
-            outcomes,
-            ..
-        } = self;
+    fn evaluate(&self, index: u64, input: Input<G, P>) {
+        let Run { plan, source, .. } = self.run;
         let Given::Prediction(pred) = &input.pred else {
             return self.wait_for((index, input));
         };
         let gold = &*input.gold;
-        let call = run.plan.call(gold, pred, input.run.as_deref());
-        let Some(traceback) = run.plan.score_now(call, outcomes) else {
+        let call = plan.call(gold, pred, input.run.as_deref());
+        let Some((outcomes, traceback)) = plan.score_now(call) else {
             return self.wait_for((index, input));
         };
-        let are_simple = are_simple(outcomes);
-        if !are_simple && let Some(error) = run.plan.unreadable(gold, pred, input.origin.as_ref()) {
-            return run.source.fail(index, error);
-        }
-        let may_count = run.may_count(index) && input.run.is_none();
-        if run.render.is_none() && may_count && are_simple {
-            return lock(rows).count(outcomes);
+        if !are_simple(&outcomes)
+            && let Some(error) = plan.unreadable(gold, pred, input.origin.as_ref())
+        {
+            return source.fail(index, error);
         }
         let (row, _) = RowResult::begin(input);
         let row = RowResult {
-            outcomes: std::mem::take(outcomes),
+            outcomes,
             traceback,
             ..row
         };
@@ -203,13 +192,13 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
 
     /// Evaluates a row without a prediction, or one on which a metric has to wait although its spec says that it is
     /// synchronous.
-    fn wait_for(&mut self, (index, input): Numbered<G, P>) {
+    fn wait_for(&self, (index, input): Numbered<G, P>) {
         let Run { plan, store, .. } = self.run;
         let row = plan.finish(input, &Predicted, store.as_ref());
         self.finish(index, Handle::current().block_on(row));
     }
 
-    fn finish(&mut self, index: u64, mut row: RowResult<G, P>) {
+    fn finish(&self, index: u64, row: RowResult<G, P>) {
         let run = self.run;
         run.observers.notify(|observer| observer.on_row(&row));
         let mut rows = lock(&self.rows);
@@ -218,13 +207,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         let is_full = row.is_failure()
             || rows.finished.len() >= MAX_FINISHED
             || rows.lines.text.len() >= MAX_TEXT;
-        // A program's tokens and cost are counted with the whole row.
-        if run.may_count(index) && row.run.is_none() && are_simple(&row.outcomes) {
-            rows.count(&row.outcomes);
-            self.outcomes = std::mem::take(&mut row.outcomes);
-        } else {
-            rows.finished.push((index, row));
-        }
+        rows.finished.push((index, row));
         drop(rows);
         if is_full {
             self.record_rows();
@@ -232,7 +215,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
     }
 
     /// Adds the thread's rows to those of the run.
-    fn record_rows(&mut self) {
+    fn record_rows(&self) {
         self.run
             .record(|collector| lock(&self.rows).add_to(collector));
     }
@@ -247,39 +230,16 @@ const MAX_TEXT: usize = 1 << 16;
 /// Only the thread itself locks its rows until the run ends, so the rows of a blocked thread are not lost.
 pub(crate) type SharedRows<G, P> = Arc<Mutex<ThreadRows<G, P>>>;
 
+#[derive_where(Default)]
 pub(crate) struct ThreadRows<G, P> {
-    counted: u64,
-    tallies: Vec<PlainTally>,
     finished: Vec<(u64, RowResult<G, P>)>,
     /// The lines of the rows, if rows are written.
-    pub(crate) lines: Lines,
+    lines: Lines,
 }
 
 impl<G, P> ThreadRows<G, P> {
-    pub(crate) fn new(tallies: &[Tally]) -> Self {
-        let tallies = tallies.iter().map(Tally::plain).collect();
-        Self {
-            counted: 0,
-            tallies,
-            finished: Vec::new(),
-            lines: Lines::default(),
-        }
-    }
-
-    /// Counts a row whose outcomes are simple.
-    pub(crate) fn count(&mut self, outcomes: &[Outcome]) {
-        self.counted += 1;
-        let scored = outcomes.iter().filter_map(Outcome::scored);
-        for (tally, scored) in self.tallies.iter_mut().zip(scored) {
-            tally.record(scored);
-        }
-    }
-
     /// Adds the rows to those of the run.
     pub(crate) fn add_to(&mut self, collector: &mut Collector<G, P>) {
-        if self.counted > 0 {
-            collector.add(std::mem::take(&mut self.counted), &mut self.tallies);
-        }
         for (index, row) in self.finished.drain(..) {
             collector.record(index, row);
         }
