@@ -19,9 +19,9 @@ impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.counts(f)?;
         let lines = self.lines();
-        let known = lines.iter().filter_map(|(name, form, figure)| {
-            let estimate = estimate(*form, figure.value?, figure);
-            Some((name, estimate, remarks(*form, figure)))
+        let known = lines.iter().filter_map(|(name, show, figure)| {
+            let estimate = estimate(*show, figure.value?, figure);
+            Some((name, estimate, remarks(*show, figure)))
         });
         let known: Vec<_> = known.collect();
         let widths = known.iter().map(|(_, estimate, _)| estimate.len());
@@ -39,19 +39,17 @@ impl fmt::Display for Agreement {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Form {
-    Percent,
-    Number,
+type Show = fn(f64) -> String;
+
+/// A figure with its name, and how its values are shown.
+type Line<'a> = (&'static str, Show, &'a Figure);
+
+fn percent(value: f64) -> String {
+    format!("{}%", decimals(100.0 * value, 2))
 }
 
-impl Form {
-    fn show(self, value: f64) -> String {
-        match self {
-            Self::Percent => format!("{}%", decimals(100.0 * value, 2)),
-            Self::Number => decimals(value, 4),
-        }
-    }
+fn number(value: f64) -> String {
+    decimals(value, 4)
 }
 
 impl Agreement {
@@ -70,23 +68,23 @@ impl Agreement {
         }
     }
 
-    fn lines(&self) -> Vec<(&'static str, Form, &Figure)> {
-        use Form::{Number, Percent};
+    fn lines(&self) -> Vec<Line<'_>> {
+        let (percent, number): (Show, Show) = (percent, number);
         let mut lines = vec![
-            ("accuracy", Percent, &self.accuracy),
-            ("Cohen's kappa", Number, &self.kappa),
+            ("accuracy", percent, &self.accuracy),
+            ("Cohen's kappa", number, &self.kappa),
         ];
         // With two classes there is only one distance, so weights make no difference.
         if self.kappa.value.is_some() && self.classes.len() > 2 {
-            lines.push(("kappa, linear", Number, &self.kappa_linear));
-            lines.push(("kappa, quadratic", Number, &self.kappa_quadratic));
+            lines.push(("kappa, linear", number, &self.kappa_linear));
+            lines.push(("kappa, quadratic", number, &self.kappa_quadratic));
         }
         lines.extend([
-            ("Spearman", Number, &self.spearman),
-            ("sensitivity", Percent, &self.sensitivity),
-            ("specificity", Percent, &self.specificity),
-            ("passed", Percent, &self.passed),
-            ("passed, corrected", Percent, &self.corrected),
+            ("Spearman", number, &self.spearman),
+            ("sensitivity", percent, &self.sensitivity),
+            ("specificity", percent, &self.specificity),
+            ("passed", percent, &self.passed),
+            ("passed, corrected", percent, &self.corrected),
         ]);
         lines
     }
@@ -122,7 +120,7 @@ impl Agreement {
     /// Which rows have a label, and what that means for the figures.
     fn about_labels(&self, labelled: &LabelledRows) -> String {
         let (some, all) = (labelled.passed.trials, self.passed.n);
-        let share = |share: &Figure| estimate(Form::Percent, share.value.unwrap_or(0.0), share);
+        let share = |share: &Figure| estimate(percent, share.value.unwrap_or(0.0), share);
         let corrects = self.corrected.value.is_some() && self.error_rates.is_none();
         let alone = format!(
             "accuracy, kappa, Spearman, sensitivity and specificity describe only these rows{}",
@@ -184,7 +182,7 @@ impl Agreement {
 }
 
 /// Writes a line for each reason why figures are missing, with the names of these figures.
-fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
+fn missing_figures(lines: &[Line<'_>]) -> Vec<String> {
     let mut reasons: IndexMap<(&String, u64), Vec<&str>> = IndexMap::new();
     for (name, _, figure) in lines {
         if let (None, Some(note)) = (figure.value, &figure.note) {
@@ -198,18 +196,16 @@ fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
 }
 
 /// Formats the estimate and its number of rows.
-fn estimate(form: Form, value: f64, figure: &Figure) -> String {
+fn estimate(show: Show, value: f64, figure: &Figure) -> String {
     match figure.successes {
-        Some(count) => format!("{} ({count}/{})", form.show(value), figure.n),
-        None => format!("{} ({} rows)", form.show(value), figure.n),
+        Some(count) => format!("{} ({count}/{})", show(value), figure.n),
+        None => format!("{} ({} rows)", show(value), figure.n),
     }
 }
 
 /// Formats the interval and the note.
-fn remarks(form: Form, figure: &Figure) -> String {
-    let interval = figure
-        .ci95
-        .map(|it| [it.low, it.high].map(|end| form.show(end)));
+fn remarks(show: Show, figure: &Figure) -> String {
+    let interval = figure.ci95.map(|it| [it.low, it.high].map(show));
     let interval = interval.map(|[low, high]| format!("95% interval {low} to {high}"));
     Vec::from_iter(interval.into_iter().chain(figure.note.clone())).join("; ")
 }

@@ -32,10 +32,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Runs the program on each row, then checks the gates.
     ///
     /// The test fails if a gate fails.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub fn run<K: 'static>(self, program: impl IsProgram<G, K> + Program<G, P, K> + 'static)
     where
         G: Serialize,

@@ -172,10 +172,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub fn run<Kind: 'static>(
         &self,
         // rustc shows the next line.
@@ -262,7 +258,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
         let rows = rows.map(|row| to_input(row));
-        let source = Source::stream(rows.boxed(), None);
+        let source = Source::stream(rows.boxed());
         Box::pin(self.start(source, Predicted))
     }
 
@@ -293,10 +289,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub fn run<Kind: 'static>(
         self,
         // rustc shows the next line.

@@ -199,10 +199,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// # Errors
     /// Returns the same errors as [`score_all`](Self::score_all). It also returns an error if the inputs of an example
     /// are not declared.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub async fn run<Kind: 'static>(
         &self,
         program: impl IsProgram<G, Kind> + Program<G, P, Kind> + 'static,
@@ -220,10 +216,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// The program runs [`num_rollouts`](super::ScoringConfig::num_rollouts) times concurrently.
     ///
     /// A row without a score is not an error; see [`RowScore::into_score`].
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub async fn run_row<Kind>(
         &self,
         program: &(impl IsProgram<G, Kind> + Program<G, P, Kind>),

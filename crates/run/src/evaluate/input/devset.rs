@@ -12,8 +12,8 @@ use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_128;
 
-use super::source::{RowId, Source};
-use super::{Given, SeenIds, changed, has_id, listed};
+use super::source::Source;
+use super::{Given, Input, SeenIds, changed, has_id, listed};
 use crate::contract::panic::{self, Panic};
 use crate::contract::rows::dynamic::as_example;
 use crate::contract::{Example, Pair};
@@ -45,6 +45,9 @@ impl<G> DevsetRow<G> for G {
 }
 
 /// A row without a prediction.
+/// Returns the id of a row of a devset.
+pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
+
 type GoldRow<G> = Pair<Arc<G>, ()>;
 
 type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
@@ -128,12 +131,11 @@ impl<G: Send + Sync + 'static> Devset<G> {
                 let files = Arc::clone(files);
                 let (rows, number) = (Arc::clone(rows), rows.len());
                 let row = move |row: usize| {
-                    Ok(changed(rows[row].clone(), |gold| gold, |()| Given::Nothing))
+                    let row = changed(rows[row].clone(), |gold| gold, |()| Given::Nothing);
+                    Ok(named(row, row_id.as_ref()))
                 };
                 let rows = (0..number).map(row);
-                Ok(Source::iterator(rows)
-                    .with_row_id(row_id)
-                    .with_files(move |_| files.to_vec()))
+                Ok(Source::iterator(rows).with_files(move |_| files.to_vec()))
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();
@@ -146,12 +148,20 @@ impl<G: Send + Sync + 'static> Devset<G> {
                 let rows = rows.map(move |(number, row)| {
                     let row = row.map_err(EvaluateError::input)?;
                     check_row(number as u64 + 1, &*row, inputs_of_run.as_deref())?;
-                    Ok(listed(row, Given::Nothing))
+                    Ok(named(listed(row, Given::Nothing), row_id.as_ref()))
                 });
-                Ok(Source::stream(rows.boxed(), row_id))
+                Ok(Source::stream(rows.boxed()))
             }
         }
     }
+}
+
+/// Names a row by the setting `row_id`.
+fn named<G, P>(mut row: Input<G, P>, row_id: Option<&RowId<G>>) -> Input<G, P> {
+    if let Some(row_id) = row_id {
+        (row.id, row.is_positional) = (row_id(&row.gold), false);
+    }
+    row
 }
 
 /// Returns the place of a row in a random order that depends only on the ids of the rows and the seed.

@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,9 +27,6 @@ pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, Evalua
 /// If reading takes this long, a thread stops taking rows, so those it has do not wait for more.
 const LONG: Duration = Duration::from_micros(100);
 
-/// Returns the id of a row of a devset.
-pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
-
 enum Rows<'a, G, P> {
     /// `None` once the stream has ended or panicked, because it must not be polled again. The flag is `true` if the
     /// stream is never pending.
@@ -45,7 +42,6 @@ type ReadFiles = Box<dyn Fn(bool) -> Vec<DataFile> + Send + Sync>;
 /// The rows of a run. The first error in input order ends it.
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
-    row_id: Option<RowId<G>>,
     files: ReadFiles,
     error: Mutex<Option<EvaluateError>>,
     /// The position of the row with the error: that row and later ones are not evaluated.
@@ -62,11 +58,6 @@ impl<'a, G, P> Source<'a, G, P> {
         Self { files, ..self }
     }
 
-    /// Sets the function that returns a row's id.
-    pub(crate) fn with_row_id(self, row_id: Option<RowId<G>>) -> Self {
-        Self { row_id, ..self }
-    }
-
     pub(crate) fn data(&self, is_complete: bool) -> Vec<DataFile> {
         (self.files)(is_complete)
     }
@@ -79,22 +70,21 @@ impl<'a, G, P> Source<'a, G, P> {
         P: 'a,
     {
         let rows = Numbering::new(Some(stream::iter(rows).boxed()));
-        Self::new(Rows::Stream(Mutex::new(rows), true), None)
+        Self::new(Rows::Stream(Mutex::new(rows), true))
     }
 
-    pub(crate) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+    pub(crate) fn stream(rows: InputStream<'a, G, P>) -> Self {
         let rows = Mutex::new(Numbering::new(Some(rows)));
-        Self::new(Rows::Stream(rows, false), row_id)
+        Self::new(Rows::Stream(rows, false))
     }
 
     pub(crate) fn chunks(chunks: Chunks<'a, G, P>) -> Self {
-        Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
+        Self::new(Rows::Chunks(ChunkedRows::new(chunks)))
     }
 
-    fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+    fn new(rows: Rows<'a, G, P>) -> Self {
         Self {
             rows,
-            row_id,
             files: Box::new(|_| Vec::new()),
             error: Mutex::default(),
             error_at: AtomicU64::new(u64::MAX),
@@ -261,14 +251,6 @@ impl<'a, G, P> Source<'a, G, P> {
         row.map_err(|(at, error)| self.fail(at, error)).ok()
     }
 
-    /// Sets the id of a row of a devset, if the builder has a function for it.
-    fn with_id(&self, mut row: Input<G, P>) -> Input<G, P> {
-        if let Some(row_id) = &self.row_id {
-            (row.id, row.is_positional) = (row_id(&row.gold), false);
-        }
-        row
-    }
-
     fn poll_stream(
         &self,
         rows: &mut Numbering<Option<InputStream<'a, G, P>>>,
@@ -277,11 +259,7 @@ impl<'a, G, P> Source<'a, G, P> {
         let Some(stream) = &mut rows.rows else {
             return Poll::Ready(None);
         };
-        let polled = panic::catch(false, || {
-            stream
-                .poll_next_unpin(context)
-                .map_ok(|row| self.with_id(row))
-        });
+        let polled = panic::catch(false, || stream.poll_next_unpin(context));
         let row = match polled {
             Ok(polled) => std::task::ready!(polled),
             Err(panic) => Some(Err(EvaluateError::rows_panicked(&panic.message))),
@@ -320,7 +298,7 @@ pub(crate) fn read_on_thread(
     let rows = stream::unfold(receive, |mut receive| async {
         receive.recv().await.map(|row| (row, receive))
     });
-    Ok(Source::stream(rows.boxed(), None))
+    Ok(Source::stream(rows.boxed()))
 }
 
 #[cfg(test)]

@@ -26,11 +26,14 @@ use crate::messages::hash::hexadecimal;
 /// The version of keys and results; increment it whenever either changes.
 const FORMAT: u32 = 2;
 
-/// The configured store of a run.
+/// The configured store of a run, and how the parts of a row become JSON. A part that cannot be converted is not kept.
 #[derive_where(Clone)]
 pub(crate) struct StoreOptions<G, P> {
     pub(crate) dir: PathBuf,
-    codec: Codec<G, P>,
+    inputs: fn(&G, Option<&[String]>) -> Option<Value>,
+    content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
+    encode: fn(&P) -> serde_json::Result<StoredPrediction>,
+    decode: fn(StoredPrediction) -> serde_json::Result<P>,
 }
 
 impl<G, P> StoreOptions<G, P>
@@ -40,7 +43,8 @@ where
 {
     #[cfg(feature = "store")]
     pub(crate) fn new(dir: PathBuf) -> Self {
-        let codec = Codec {
+        Self {
+            dir,
             inputs: |gold, of_run| match as_example(gold) {
                 Some(example) => serde_json::to_value(inputs_of(example, of_run)?).ok(),
                 None => serde_json::to_value(gold).ok(),
@@ -67,18 +71,8 @@ where
                 }
                 Ok(prediction)
             },
-        };
-        Self { dir, codec }
+        }
     }
-}
-
-/// How the parts of a row become JSON. A part that cannot be converted is not kept.
-#[derive_where(Clone, Copy)]
-struct Codec<G, P> {
-    inputs: fn(&G, Option<&[String]>) -> Option<Value>,
-    content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
-    encode: fn(&P) -> serde_json::Result<StoredPrediction>,
-    decode: fn(StoredPrediction) -> serde_json::Result<P>,
 }
 
 /// An output of a program.
@@ -99,7 +93,7 @@ struct StoredPrediction {
 /// The open store of a run.
 pub(crate) struct RunStore<G, P> {
     scope: Scope,
-    codec: Codec<G, P>,
+    options: StoreOptions<G, P>,
     /// What the program's outputs depend on besides its inputs; `None` if they are not kept, because predictions are
     /// given or the executable cannot be read.
     program: Option<Value>,
@@ -165,7 +159,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         let program = version.or_else(run);
         Ok(Self {
             scope,
-            codec: options.codec,
+            options: options.clone(),
             program,
             open_run,
             metrics,
@@ -182,7 +176,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         is_given: bool,
     ) -> KeptRow<'_, G, P> {
         let output = self.program.as_ref().filter(|_| !is_given).and_then(|program| {
-            let inputs = (self.codec.inputs)(gold, inputs)?;
+            let inputs = (self.options.inputs)(gold, inputs)?;
             Some(
                 json!({ "kind": "output", "format": FORMAT, "program": program, "inputs": inputs }),
             )
@@ -242,7 +236,7 @@ impl<G, P> KeptRow<'_, G, P> {
     /// Returns the stored output of the program.
     pub(crate) fn output(&self, number: u32) -> Option<(P, ProgramRun)> {
         let StoredOutput { prediction, run } = self.scope.find(&self.output_key(number)?.hash)?;
-        let prediction = (self.run.codec.decode)(prediction).ok()?;
+        let prediction = (self.run.options.decode)(prediction).ok()?;
         self.scope.count(true);
         Some((prediction, run))
     }
@@ -254,7 +248,7 @@ impl<G, P> KeptRow<'_, G, P> {
             return;
         };
         // A prediction that cannot be serialized, such as one with NaN in a typed field, is made again.
-        let Ok(prediction) = (self.run.codec.encode)(prediction) else {
+        let Ok(prediction) = (self.run.options.encode)(prediction) else {
             return;
         };
         let cost = run.usage.and_then(|usage| usage.cost_msats);
@@ -266,8 +260,10 @@ impl<G, P> KeptRow<'_, G, P> {
 
     /// Returns the kept evaluations of a prediction.
     pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>, number: u32) -> KeptScores {
-        let RunStore { metrics, codec, .. } = self.run;
-        let row = (!metrics.is_empty()).then(|| (codec.content)(call));
+        let RunStore {
+            metrics, options, ..
+        } = self.run;
+        let row = (!metrics.is_empty()).then(|| (options.content)(call));
         let row = row.flatten();
         let key = |(position, metric): &(usize, Value)| {
             let row = row.as_ref()?;

@@ -118,11 +118,6 @@ impl Sample {
         let ones = self
             .mean()
             .map_or(0.0, |mean| (mean * trials as f64).round());
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count"
-        )]
         Proportion {
             successes: ones as u64,
             trials,

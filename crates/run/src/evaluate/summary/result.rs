@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::metric_summary::MetricSummary;
@@ -232,14 +233,14 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
         let mut report = serializer.serialize_struct("EvaluationResult", 7)?;
         report.serialize_field("format", &FORMAT)?;
         report.serialize_field("rows", &self.rows)?;
-        report.serialize_field("metrics", &ByName(&self.metrics))?;
-        match self.program.is_reported() {
-            true => report.serialize_field("program", &self.program)?,
-            false => report.skip_field("program")?,
+        let metrics = self.metrics.iter();
+        let metrics: IndexMap<_, _> = metrics.map(|summary| (&summary.name, summary)).collect();
+        report.serialize_field("metrics", &metrics)?;
+        if self.program.is_reported() {
+            report.serialize_field("program", &self.program)?;
         }
-        match &self.early {
-            Some(early) => report.serialize_field("early", early)?,
-            None => report.skip_field("early")?,
+        if let Some(early) = &self.early {
+            report.serialize_field("early", early)?;
         }
         report.serialize_field("ending", self.ending.name())?;
         report.serialize_field("elapsed_s", &self.elapsed.as_secs_f64())?;
@@ -283,14 +284,6 @@ impl<G, P> EvaluationResult<G, P> {
             _ => Some(format!("after {} rows: {}", self.rows, self.ending)),
         };
         Vec::from_iter(lines.chain(end)).join("\n")
-    }
-}
-
-struct ByName<'a>(&'a [MetricSummary]);
-
-impl Serialize for ByName<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|summary| (&summary.name, summary)))
     }
 }
 
@@ -342,7 +335,6 @@ pub struct ProgramTotals {
 
 impl ProgramTotals {
     /// Returns the mean latency per row, in seconds.
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
     pub fn mean_latency_s(&self) -> Option<f64> {
         Some(self.latency?.as_secs_f64() / self.latency_rows as f64)
     }
