@@ -177,13 +177,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         // rustc shows the next line.
         program: impl IsProgram<G, Kind> + Program<G, P, Kind> + 'static, // called for each row: clone what it moves
     ) -> Running<'_, G, P> {
-        let EvaluateBuilder {
-            devset,
-            row_id,
-            inputs,
-            ..
-        } = &self.settings;
-        let source = devset.source(row_id.clone(), inputs.clone());
+        let it = &self.settings;
+        let source = it.devset.source(it.row_id.clone(), it.inputs.clone());
         Box::pin(async move { self.start(source?, program).await })
     }
 

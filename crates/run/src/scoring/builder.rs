@@ -261,9 +261,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
         let proxies = set.proxy().len();
         self.check_costs(set.truth(), &metrics[proxies..])?;
-        let Self {
-            config, evaluate, ..
-        } = self;
+        let (config, evaluate) = (self.config, self.evaluate);
         let tiers = Arc::new(Tiers {
             metrics,
             proxies,

@@ -260,17 +260,15 @@ impl<G, P> KeptRow<'_, G, P> {
 
     /// Returns the kept evaluations of a prediction.
     pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>, number: u32) -> KeptScores {
-        let RunStore {
-            metrics, options, ..
-        } = self.run;
-        let row = (!metrics.is_empty()).then(|| (options.content)(call));
+        let run = self.run;
+        let row = (!run.metrics.is_empty()).then(|| (run.options.content)(call));
         let row = row.flatten();
         let key = |(position, metric): &(usize, Value)| {
             let row = row.as_ref()?;
             let about = json!({ "kind": "evaluation", "format": FORMAT, "metric": metric, "row": row, "repeat": number });
             Some((*position, Key::new(&about)))
         };
-        metrics.iter().filter_map(key).collect()
+        run.metrics.iter().filter_map(key).collect()
     }
 
     /// Returns the stored outcomes that the metrics can have.

@@ -46,10 +46,7 @@ impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
         gate: Option<Arc<Gate>>,
         concurrency: usize,
     ) -> Self {
-        let RowOptions {
-            timeout, repeats, ..
-        } = options;
-        let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
+        let waits = options.timeout.is_some() || options.repeats.is_some() || gate.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.metric().spec().is_async);
         let cheap = metrics.partition_point(|entry| entry.sample.is_none());
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));

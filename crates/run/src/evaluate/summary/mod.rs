@@ -88,17 +88,13 @@ impl Sample {
     ///
     /// `kind` is the kind of the values. A bool has the values 0 and 1.
     pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
-        let IntervalOptions {
-            by_group,
-            bootstrap,
-        } = self.options;
-        if let Some(bootstrap) = bootstrap {
+        if let Some(bootstrap) = self.options.bootstrap {
             let uncertainty = bootstrap.mean(&self.units());
             return range.map_or(uncertainty, |range| {
                 uncertainty.within(range.min, range.max)
             });
         }
-        match (by_group, kind, range) {
+        match (self.options.by_group, kind, range) {
             (true, _, Some(range)) => self.clusters.uncertainty_within(range.min, range.max),
             (true, _, None) => self.clusters.uncertainty(),
             (false, ScoreKind::Bool, _) => self.proportion().uncertainty(),

@@ -144,12 +144,8 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     }
 
     async fn judge(&self, truth: &TruthRun<G, P>, sampled: SampledRow<G, P>) {
-        let SampledRow {
-            index,
-            mut row,
-            judges,
-        } = sampled;
-        for judge in judges {
+        let (index, mut row) = (sampled.index, sampled.row);
+        for judge in sampled.judges {
             if self.stop.is_at(Level::Stopped) {
                 break;
             }
