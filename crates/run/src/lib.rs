@@ -2,6 +2,11 @@
 //!
 //! This crate has no stable API of its own. Use `dsrs-metrics` instead.
 
+#![expect(
+    clippy::implied_bounds_in_impls,
+    reason = "`IsProgram` determines `Kind` first, so rustc says what the program lacks"
+)]
+
 #[macro_use]
 extern crate dsrs_metrics_values;
 

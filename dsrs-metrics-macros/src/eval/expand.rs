@@ -180,12 +180,7 @@ impl Context<'_> {
                 lit: Lit::Str(path),
                 ..
             })) => {
-                let method = if attrs.gold().is_some() {
-                    "typed_devset_file"
-                } else {
-                    "devset_file"
-                };
-                call(method, Some(path.to_token_stream()));
+                call("devset_file", Some(path.to_token_stream()));
             }
             Some(rows) => call("devset", Some(rows.to_token_stream())),
             None => {}

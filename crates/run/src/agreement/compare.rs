@@ -4,17 +4,23 @@
 use std::collections::BTreeSet;
 
 use super::AgreementBuilder;
-use super::figure::Note;
 use super::rating::{AgreementError, Label, Rating};
-use super::{PassingLabels, Scale};
+use super::{PassingLabels, position, scale_of};
 use crate::messages::escape;
 use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};
+
+// Why figures are undefined.
+pub(super) const NO_ORDER: &str = "undefined: the classes have no order; set a scale";
+const NO_VERDICT: &str = "undefined: the scores have no verdict; set a threshold";
+const NO_POSITIVE: &str =
+    "undefined: the labels are not verdicts; name the passing labels (positive)";
+const NO_CLASSES: &str = "undefined: the scores and labels do not share a scale with few values";
 
 /// The maximum number of different values that are treated as classes.
 const MAX_CLASSES: usize = 20;
 
 type Row = (Rating, Label);
-type Matrix = Result<(Vec<String>, ConfusionMatrix), Note>;
+type Matrix = Result<(Vec<String>, ConfusionMatrix), &'static str>;
 
 /// Counts over the rows that have both a rating and a label, or why there are none.
 pub(super) struct Compared {
@@ -23,8 +29,8 @@ pub(super) struct Compared {
     /// `true` if the classes have an order, which makes some disagreements worse than others.
     pub(super) ordered: bool,
     /// Scores and labels as numbers. Only their order matters.
-    pub(super) ranked: Result<(Vec<f64>, Vec<f64>), Note>,
-    pub(super) verdicts: Result<Verdicts, Note>,
+    pub(super) ranked: Result<(Vec<f64>, Vec<f64>), &'static str>,
+    pub(super) verdicts: Result<Verdicts, &'static str>,
 }
 
 /// Counts of verdicts, if ratings and labels are verdicts.
@@ -72,47 +78,41 @@ fn validate(rows: &[Row], options: &AgreementBuilder) -> Result<(), AgreementErr
         let message = format!("expected a finite threshold, found {threshold}");
         return Err(AgreementError { row: None, message });
     }
+    let has_scores = rows.iter().any(|(rating, _)| rating.score().is_some());
     let mut label_kind = None;
-    let mut scored = false;
-    for (row, (rating, label)) in rows.iter().enumerate() {
+    let mut check = |(rating, label): &Row| {
         if let Some(score) = rating.score().filter(|score| !score.is_finite()) {
-            let message = format!("expected a finite score, found {score}");
-            return Err(AgreementError::at(row, message));
+            return Err(format!("expected a finite score, found {score}"));
         }
-        if let Label::Number(label) = *label
+        if let Label::Number(label) = label
             && !label.is_finite()
         {
-            let message =
-                format!("expected a finite label, found {label}; omit the label if it is unknown");
-            return Err(AgreementError::at(row, message));
+            return Err(format!(
+                "expected a finite label, found {label}; omit the label if it is unknown"
+            ));
         }
-        scored |= rating.score().is_some();
-        if !label.is_missing() {
-            let other = *label_kind.get_or_insert(label.kind());
-            if other != label.kind() {
-                let (text, kind) = (label.to_string(), label.kind());
-                let message = format!(
-                    "expected {other} like the earlier labels, found `{}`, {kind}; omit the label if it is unknown",
-                    escape::name(&text)
-                );
-                return Err(AgreementError::at(row, message));
-            }
+        let kind = label.kind();
+        let other = match label {
+            Label::Missing => kind,
+            _ => *label_kind.get_or_insert(kind),
+        };
+        if other != kind {
+            let text = label.to_string();
+            return Err(format!(
+                "expected {other} like the earlier labels, found `{}`, {kind}; omit the label if it is unknown",
+                escape::name(&text)
+            ));
         }
-    }
-    let mut numbered = rows.iter().enumerate();
-    let class = numbered.find_map(|(row, (rating, _))| match rating {
-        Rating::Class(class) => Some((row, class)),
-        _ => None,
-    });
-    match class {
-        Some((row, class)) if scored => {
-            let class = escape::name(class);
-            let message =
-                format!("expected a number, as in earlier rows, found the label `{class}`");
-            Err(AgreementError::at(row, message))
+        match rating {
+            Rating::Class(class) if has_scores => Err(format!(
+                "expected a number, as in earlier rows, found the label `{}`",
+                escape::name(class)
+            )),
+            _ => Ok(()),
         }
-        _ => Ok(()),
-    }
+    };
+    let mut rows = rows.iter().enumerate();
+    rows.try_for_each(|(row, pair)| check(pair).map_err(|message| AgreementError::at(row, message)))
 }
 
 /// Ratings and labels of valid numbers and kinds.
@@ -153,10 +153,10 @@ impl<'a> Pairs<'a> {
             }
             // Scores without verdicts are compared only by order.
             Some(passing) => Ok(Compared {
-                matrix: Err(Note::NO_VERDICT),
+                matrix: Err(NO_VERDICT),
                 ordered: false,
                 ranked: Ok(self.ranked(passing, Rating::score)),
-                verdicts: Err(Note::NO_VERDICT),
+                verdicts: Err(NO_VERDICT),
             }),
             None => self.scores_with_scale(),
         }
@@ -229,35 +229,34 @@ impl<'a> Pairs<'a> {
 
     /// Compares scores with ordered labels: as classes if both are on one scale, otherwise only by order.
     fn scores_with_scale(&self) -> Result<Compared, AgreementError> {
-        let scale = Scale::of(&self.options.scale);
         let mut ranked = (Vec::new(), Vec::new());
         for (row, rating, label) in self.compared() {
             ranked.0.extend(rating.score());
             ranked.1.push(match label {
                 Label::Number(number) => *number,
-                label => scale.position_of(row, &label.to_string())? as f64,
+                label => position(&self.options.scale, row, label)? as f64,
             });
         }
         let mut labels = self.rows.iter().map(|(_, label)| label);
         let are_numbers = labels.any(|label| matches!(label, Label::Number(_)));
         Ok(Compared {
             matrix: match are_numbers {
-                true => self.numeric_classes(scale)?,
-                false => Err(Note::NO_CLASSES),
+                true => self.numeric_classes()?,
+                false => Err(NO_CLASSES),
             },
             ordered: true,
-            verdicts: Err(Note::NO_POSITIVE),
+            verdicts: Err(NO_POSITIVE),
             ranked: Ok(ranked),
         })
     }
 
     /// Returns the classes and the counts of labels and scores, if both are numbers on one scale.
-    fn numeric_classes(&self, scale: Scale) -> Result<Matrix, AgreementError> {
+    fn numeric_classes(&self) -> Result<Matrix, AgreementError> {
         let is_verdict =
             |(rating, _): &Row| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));
         let are_bools = self.zero_or_one && self.rows.iter().all(is_verdict);
         if are_bools || self.options.threshold.is_some() {
-            return Ok(Err(Note::NO_POSITIVE));
+            return Ok(Err(NO_POSITIVE));
         }
         let numbers = self
             .compared()
@@ -266,41 +265,45 @@ impl<'a> Pairs<'a> {
                 _ => None,
             });
         let numbers: Vec<(usize, f64, f64)> = numbers.collect();
-        let scale = match scale.is_empty() {
-            true => Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MAX_CLASSES),
-            false => Some(scale),
+        let scale = match &*self.options.scale {
+            [] => scale_of(&numbers).filter(|scale| scale.len() <= MAX_CLASSES),
+            scale => Some(scale.to_vec()),
         };
         let Some(scale) = scale else {
-            return Ok(Err(Note::NO_CLASSES));
+            return Ok(Err(NO_CLASSES));
         };
         let mut pairs = Vec::with_capacity(numbers.len());
         for (row, label, score) in numbers {
-            let label = scale.position_of_number(row, label)?;
-            pairs.push((label, scale.position_of_number(row, score)?));
+            let label = position(&scale, row, &Label::Number(label))?;
+            pairs.push((label, position(&scale, row, &Label::Number(score))?));
         }
-        Ok(Ok((scale.names(), ConfusionMatrix::of(scale.len(), pairs))))
+        let matrix = ConfusionMatrix::of(scale.len(), pairs);
+        Ok(Ok((scale, matrix)))
     }
 
     /// Compares named classes with string labels.
     fn classes(&self) -> Result<Compared, AgreementError> {
-        let rated = |rating: &Rating| match rating {
-            Rating::Class(class) => class.clone(),
-            _ => String::new(),
-        };
-        let names = self.compared();
-        let names = names.map(|(row, rating, label)| (row, label.to_string(), rated(rating)));
+        let names = self.compared().map(|(row, rating, label)| {
+            let rated = match rating {
+                Rating::Class(class) => class.clone(),
+                _ => String::new(),
+            };
+            (row, [label.to_string(), rated].map(Label::Class))
+        });
         let names = Vec::from_iter(names);
         let ordered = !self.options.scale.is_empty();
-        let occurring: BTreeSet<&String> = names.iter().flat_map(|(_, a, b)| [a, b]).collect();
         let classes: Vec<String> = match ordered {
             true => self.options.scale.clone(),
-            false => occurring.into_iter().cloned().collect(),
+            false => {
+                let occurring = names.iter().flat_map(|(_, names)| names);
+                let occurring: BTreeSet<String> = occurring.map(Label::to_string).collect();
+                occurring.into_iter().collect()
+            }
         };
-        let scale = Scale::of(&classes);
         let mut pairs = Vec::with_capacity(names.len());
-        for (row, label, rated) in &names {
-            let label = scale.position_of(*row, label)?;
-            pairs.push((label, scale.position_of(*row, rated)?));
+        for (row, [label, rated]) in &names {
+            let label = position(&classes, *row, label)?;
+            pairs.push((label, position(&classes, *row, rated)?));
         }
         let positions = pairs.iter();
         let positions = positions.map(|(label, rated)| (*rated as f64, *label as f64));
@@ -309,10 +312,10 @@ impl<'a> Pairs<'a> {
         let matrix = few.then(|| ConfusionMatrix::of(classes.len(), pairs));
         let matrix = matrix.map(|matrix| (classes, matrix));
         Ok(Compared {
-            matrix: matrix.ok_or(Note::NO_CLASSES),
+            matrix: matrix.ok_or(NO_CLASSES),
             ordered,
-            ranked: ordered.then_some(positions).ok_or(Note::NO_ORDER),
-            verdicts: Err(Note::NO_POSITIVE),
+            ranked: ordered.then_some(positions).ok_or(NO_ORDER),
+            verdicts: Err(NO_POSITIVE),
         })
     }
 }

@@ -1,17 +1,16 @@
 //! A figure with its number of rows and its interval, or with a note that says why it has no interval. [`Agreement`] as a
 //! text table, one figure per line.
 
-use std::borrow::Cow;
 use std::fmt::{self, Formatter};
 
 use indexmap::IndexMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::rating::{LabelSample, LabelledRows};
 use super::statistics::Agreement;
 use crate::messages::escape;
 use crate::stats::decimals;
-use crate::stats::{Bootstrap, Interval, NotDefined, Proportion};
+use crate::stats::{Bootstrap, Interval, Proportion};
 
 /// The length at which class names are truncated in the confusion matrix.
 const MAX_NAME: usize = 16;
@@ -20,9 +19,9 @@ impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.counts(f)?;
         let lines = self.lines();
-        let known = lines.iter().filter_map(|(name, form, figure)| {
-            let estimate = estimate(*form, figure.value?, figure);
-            Some((name, estimate, remarks(*form, figure)))
+        let known = lines.iter().filter_map(|(name, show, figure)| {
+            let estimate = estimate(*show, figure.value?, figure);
+            Some((name, estimate, remarks(*show, figure)))
         });
         let known: Vec<_> = known.collect();
         let widths = known.iter().map(|(_, estimate, _)| estimate.len());
@@ -40,19 +39,17 @@ impl fmt::Display for Agreement {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Form {
-    Percent,
-    Number,
+type Show = fn(f64) -> String;
+
+/// A figure with its name, and how its values are shown.
+type Line<'a> = (&'static str, Show, &'a Figure);
+
+fn percent(value: f64) -> String {
+    format!("{}%", decimals(100.0 * value, 2))
 }
 
-impl Form {
-    fn show(self, value: f64) -> String {
-        match self {
-            Self::Percent => format!("{}%", decimals(100.0 * value, 2)),
-            Self::Number => decimals(value, 4),
-        }
-    }
+fn number(value: f64) -> String {
+    decimals(value, 4)
 }
 
 impl Agreement {
@@ -71,23 +68,23 @@ impl Agreement {
         }
     }
 
-    fn lines(&self) -> Vec<(&'static str, Form, &Figure)> {
-        use Form::{Number, Percent};
+    fn lines(&self) -> Vec<Line<'_>> {
+        let (percent, number): (Show, Show) = (percent, number);
         let mut lines = vec![
-            ("accuracy", Percent, &self.accuracy),
-            ("Cohen's kappa", Number, &self.kappa),
+            ("accuracy", percent, &self.accuracy),
+            ("Cohen's kappa", number, &self.kappa),
         ];
         // With two classes there is only one distance, so weights make no difference.
         if self.kappa.value.is_some() && self.classes.len() > 2 {
-            lines.push(("kappa, linear", Number, &self.kappa_linear));
-            lines.push(("kappa, quadratic", Number, &self.kappa_quadratic));
+            lines.push(("kappa, linear", number, &self.kappa_linear));
+            lines.push(("kappa, quadratic", number, &self.kappa_quadratic));
         }
         lines.extend([
-            ("Spearman", Number, &self.spearman),
-            ("sensitivity", Percent, &self.sensitivity),
-            ("specificity", Percent, &self.specificity),
-            ("passed", Percent, &self.passed),
-            ("passed, corrected", Percent, &self.corrected),
+            ("Spearman", number, &self.spearman),
+            ("sensitivity", percent, &self.sensitivity),
+            ("specificity", percent, &self.specificity),
+            ("passed", percent, &self.passed),
+            ("passed, corrected", percent, &self.corrected),
         ]);
         lines
     }
@@ -123,7 +120,7 @@ impl Agreement {
     /// Which rows have a label, and what that means for the figures.
     fn about_labels(&self, labelled: &LabelledRows) -> String {
         let (some, all) = (labelled.passed.trials, self.passed.n);
-        let share = |share: &Figure| estimate(Form::Percent, share.value.unwrap_or(0.0), share);
+        let share = |share: &Figure| estimate(percent, share.value.unwrap_or(0.0), share);
         let corrects = self.corrected.value.is_some() && self.error_rates.is_none();
         let alone = format!(
             "accuracy, kappa, Spearman, sensitivity and specificity describe only these rows{}",
@@ -185,47 +182,44 @@ impl Agreement {
 }
 
 /// Writes a line for each reason why figures are missing, with the names of these figures.
-fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
-    let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
+fn missing_figures(lines: &[Line<'_>]) -> Vec<String> {
+    let mut reasons: IndexMap<(&String, u64), Vec<&str>> = IndexMap::new();
     for (name, _, figure) in lines {
         if let (None, Some(note)) = (figure.value, &figure.note) {
-            reasons
-                .entry((note.to_string(), figure.n))
-                .or_default()
-                .push(name);
+            reasons.entry((note, figure.n)).or_default().push(name);
         }
     }
-    let reason = |((note, rows), names): (&(String, u64), &Vec<&str>)| {
+    let reason = |((note, rows), names): (&(&String, u64), &Vec<&str>)| {
         format!("{} ({rows} rows): {note}", names.join("; "))
     };
     reasons.iter().map(reason).collect()
 }
 
 /// Formats the estimate and its number of rows.
-fn estimate(form: Form, value: f64, figure: &Figure) -> String {
+fn estimate(show: Show, value: f64, figure: &Figure) -> String {
     match figure.successes {
-        Some(count) => format!("{} ({count}/{})", form.show(value), figure.n),
-        None => format!("{} ({} rows)", form.show(value), figure.n),
+        Some(count) => format!("{} ({count}/{})", show(value), figure.n),
+        None => format!("{} ({} rows)", show(value), figure.n),
     }
 }
 
 /// Formats the interval and the note.
-fn remarks(form: Form, figure: &Figure) -> String {
-    let interval = figure
-        .ci95
-        .map(|it| [it.low, it.high].map(|end| form.show(end)));
+fn remarks(show: Show, figure: &Figure) -> String {
+    let interval = figure.ci95.map(|it| [it.low, it.high].map(show));
     let interval = interval.map(|[low, high]| format!("95% interval {low} to {high}"));
-    let note = figure.note.as_ref().map(ToString::to_string);
-    Vec::from_iter(interval.into_iter().chain(note)).join("; ")
+    Vec::from_iter(interval.into_iter().chain(figure.note.clone())).join("; ")
 }
 
 /// The minimum number of rows for asymptotic and bootstrapped intervals to be reliable.
-pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
+const MIN_ROWS_FOR_INTERVAL: u64 = 10;
+
+const TOO_LITTLE_VARIATION: &str =
+    "no interval: the rows vary too little to estimate one; add rows that differ";
 
 /// A statistic computed over rows, with its 95% interval.
 ///
 /// A figure serializes as `{"value", "ci95", "n"}`. The keys `successes` and `note` are added if they have a value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
     /// The estimate.
@@ -245,108 +239,61 @@ pub struct Figure {
     pub successes: Option<u64>,
     /// A note about a missing value or interval, or about a limitation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<Note>,
+    pub note: Option<String>,
 }
-
-/// A note about a figure.
-///
-/// The note explains why the value or interval is missing, or describes a limitation.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Note(Cow<'static, str>);
-
-impl Note {
-    pub(super) const NO_VERDICT: Self =
-        Self::new("undefined: the scores have no verdict; set a threshold");
-    pub(super) const NO_POSITIVE: Self =
-        Self::new("undefined: the labels are not verdicts; name the passing labels (positive)");
-    pub(super) const NO_CLASSES: Self =
-        Self::new("undefined: the scores and labels do not share a scale with few values");
-    pub(super) const NO_ORDER: Self =
-        Self::new("undefined: the classes have no order; set a scale");
-    const TOO_LITTLE_VARIATION: Self =
-        Self::new("no interval: the rows vary too little to estimate one; add rows that differ");
-
-    const fn new(text: &'static str) -> Self {
-        Self(Cow::Borrowed(text))
-    }
-
-    /// There are fewer rows than the figure needs.
-    pub(super) fn not_enough_rows(needed: u64) -> Self {
-        Self(format!("not enough rows: needs {needed}").into())
-    }
-
-    /// All compared `labels`, `scores`, or `labels and scores` are the same.
-    pub(super) fn one_value(side: &str) -> Self {
-        Self(format!("undefined: all {side} are the same").into())
-    }
-
-    pub(super) fn not_correctable(why: &NotDefined) -> Self {
-        Self(why.to_string().into())
-    }
-
-    /// The estimate was outside [0, 1].
-    pub(super) fn clamped(estimate: f64) -> Self {
-        let estimate = decimals(estimate, 4);
-        Self(
-            format!(
-                "the estimate {estimate} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
-            )
-            .into(),
-        )
-    }
-}
-
-dsrs_metrics_values::debug_as_display!(Note);
 
 impl Figure {
-    pub(super) fn of(value: Option<f64>, n: u64, note: Option<Note>) -> Self {
+    pub(super) fn unknown(n: u64, note: impl Into<String>) -> Self {
         Self {
-            value,
-            ci95: None,
             n,
-            successes: None,
-            note,
+            note: Some(note.into()),
+            ..Self::default()
         }
-    }
-
-    pub(super) fn unknown(n: u64, note: Note) -> Self {
-        Self::of(None, n, Some(note))
     }
 
     /// Creates a share, with Wilson's interval.
     pub(super) fn share(share: Proportion) -> Self {
         if share.trials == 0 {
-            return Self::unknown(0, Note::not_enough_rows(1));
+            return Self::unknown(0, "not enough rows: needs 1");
         }
         Self {
+            value: share.rate(),
             ci95: share.wilson(),
+            n: share.trials,
             successes: Some(share.successes),
-            ..Self::of(share.rate(), share.trials, None)
+            note: None,
         }
     }
 
-    /// Creates an estimate whose interval needs a minimum number of rows.
+    /// Creates an estimate that needs a minimum number of rows, and more for its interval. It is undefined if all values
+    /// of `side` are the same.
     pub(super) fn estimate(
-        value: f64,
-        n: u64,
+        (n, needed): (u64, u64),
+        value: Option<f64>,
+        side: &str,
         interval: impl FnOnce() -> Option<Interval>,
     ) -> Self {
-        let mut figure = Self::of(Some(value), n, None);
-        if n < MIN_ROWS_FOR_INTERVAL {
-            let needed = MIN_ROWS_FOR_INTERVAL;
-            let note = format!("not enough rows for an interval: needs {needed}");
-            figure.note = Some(Note(note.into()));
-        } else {
-            figure.ci95 = interval();
-            figure.note = figure.ci95.is_none().then_some(Note::TOO_LITTLE_VARIATION);
+        let note = match value {
+            _ if n < needed => format!("not enough rows: needs {needed}"),
+            None => format!("undefined: all {side} are the same"),
+            Some(_) if n < MIN_ROWS_FOR_INTERVAL => {
+                format!("not enough rows for an interval: needs {MIN_ROWS_FOR_INTERVAL}")
+            }
+            Some(_) => {
+                let ci95 = interval();
+                let note = ci95.is_none().then(|| TOO_LITTLE_VARIATION.to_owned());
+                return Self {
+                    value,
+                    ci95,
+                    n,
+                    successes: None,
+                    note,
+                };
+            }
+        };
+        Self {
+            value: value.filter(|_| n >= needed),
+            ..Self::unknown(n, note)
         }
-        figure
-    }
-}
-
-impl Serialize for Note {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }

@@ -14,7 +14,7 @@ mod statistics;
 
 use crate::stats::ErrorRates;
 
-pub use figure::{Figure, Note};
+pub use figure::Figure;
 pub use rating::{AgreementError, Label, LabelSample, LabelledRows, Rating};
 pub use statistics::{Agreement, Closeness};
 
@@ -236,71 +236,38 @@ impl PassingLabels {
     }
 }
 
-/// Classes in ascending order. Each has a name, and a number if the name is one.
-pub(super) struct Scale(Vec<(String, Option<f64>)>);
-
-impl Scale {
-    pub(super) fn of(names: &[String]) -> Self {
-        let value = |name: &String| (name.clone(), name.trim().parse().ok());
-        Self(names.iter().map(value).collect())
+/// Returns the names of all numbers that occur as label or score, in ascending order. `None` if only the labels or only the
+/// scores are all whole numbers, because they are then unlikely to be on one scale.
+pub(super) fn scale_of(numbers: &[(usize, f64, f64)]) -> Option<Vec<String>> {
+    let are_whole_labels = numbers.iter().all(|(_, label, _)| label.fract() == 0.0);
+    let are_whole_scores = numbers.iter().all(|(.., score)| score.fract() == 0.0);
+    if are_whole_labels != are_whole_scores {
+        return None;
     }
+    // Adding 0 makes -0 and 0 the same value.
+    let all = numbers.iter();
+    let all = all.flat_map(|(_, label, score)| [label + 0.0, score + 0.0]);
+    let mut all: Vec<f64> = all.collect();
+    all.sort_unstable_by(f64::total_cmp);
+    all.dedup();
+    Some(all.iter().map(f64::to_string).collect())
+}
 
-    /// Returns all numbers that occur as label or score. `None` if only the labels or only the scores are all whole
-    /// numbers, because they are then unlikely to be on one scale.
-    pub(super) fn of_numbers(numbers: &[(usize, f64, f64)]) -> Option<Self> {
-        let are_whole_labels = numbers.iter().all(|(_, label, _)| label.fract() == 0.0);
-        let are_whole_scores = numbers.iter().all(|(.., score)| score.fract() == 0.0);
-        if are_whole_labels != are_whole_scores {
-            return None;
-        }
-        // Adding 0 makes -0 and 0 the same value.
-        let all = numbers.iter();
-        let all = all.flat_map(|(_, label, score)| [label + 0.0, score + 0.0]);
-        let mut all: Vec<f64> = all.collect();
-        all.sort_unstable_by(f64::total_cmp);
-        all.dedup();
-        let named = |value: f64| (value.to_string(), Some(value));
-        Some(Self(all.into_iter().map(named).collect()))
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn names(&self) -> Vec<String> {
-        self.0.iter().map(|(name, _)| name.clone()).collect()
-    }
-
-    /// Returns the position of the class with this name.
-    pub(super) fn position_of(&self, row: usize, name: &str) -> Result<usize, AgreementError> {
-        self.position(row, name, |(other, _)| other.trim() == name.trim())
-    }
-
-    /// Returns the position of the class with this number.
-    pub(super) fn position_of_number(
-        &self,
-        row: usize,
-        number: f64,
-    ) -> Result<usize, AgreementError> {
-        let name = number.to_string();
-        self.position(row, &name, |(_, value)| *value == Some(number))
-    }
-
-    fn position(
-        &self,
-        row: usize,
-        value: &str,
-        is_class: impl FnMut(&(String, Option<f64>)) -> bool,
-    ) -> Result<usize, AgreementError> {
-        self.0.iter().position(is_class).ok_or_else(|| {
-            let scale = self.names().join(", ");
-            let (scale, value) = (escape::escaped(&scale), escape::name(value));
-            let message = format!("expected a value of the scale {scale}, found `{value}`");
-            AgreementError::at(row, message)
-        })
-    }
+/// Returns the position of a class on a scale. A number is the class with its value.
+pub(super) fn position(
+    scale: &[String],
+    row: usize,
+    class: &Label,
+) -> Result<usize, AgreementError> {
+    let text = class.to_string();
+    let is_class = |name: &String| match class {
+        Label::Number(number) => *name == text || name.trim().parse() == Ok(*number),
+        _ => name.trim() == text.trim(),
+    };
+    scale.iter().position(is_class).ok_or_else(|| {
+        let scale = scale.join(", ");
+        let (scale, value) = (escape::escaped(&scale), escape::name(&text));
+        let message = format!("expected a value of the scale {scale}, found `{value}`");
+        AgreementError::at(row, message)
+    })
 }

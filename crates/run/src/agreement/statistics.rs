@@ -8,12 +8,12 @@ use serde::Serialize;
 use twox_hash::XxHash3_128;
 
 use super::AgreementBuilder;
-use super::compare::{Compared, Pairs, Verdicts};
-use super::figure::{Figure, Note};
+use super::compare::{Compared, NO_ORDER, Pairs, Verdicts};
+use super::figure::Figure;
 use super::rating::{AgreementError, Label, LabelledRows, Rating};
 use crate::stats::{
     Bootstrap, ConfusionMatrix, ErrorRates, KappaWeights, Proportion, RankPairs, Stratum,
-    cohen_kappa, post_stratified, rogan_gladen,
+    cohen_kappa, decimals, post_stratified, rogan_gladen,
 };
 
 /// The minimum number of rows for kappa and Spearman's correlation to be defined.
@@ -152,14 +152,14 @@ impl Agreement {
                 _ => both += 1,
             }
         }
-        let known = |figure: Result<Figure, &Note>| {
-            figure.unwrap_or_else(|note| Figure::unknown(both, note.clone()))
+        let known = |figure: Result<Figure, &&str>| {
+            figure.unwrap_or_else(|note| Figure::unknown(both, *note))
         };
         let matrix = compared.matrix.as_ref().map(|(_, matrix)| matrix);
         let kappa = |weights| known(matrix.map(|matrix| kappa(both, matrix, weights)));
         let by_distance = |weights| match compared.ordered || matrix.is_err() {
             true => kappa(weights),
-            false => Figure::unknown(both, Note::NO_ORDER),
+            false => Figure::unknown(both, NO_ORDER),
         };
         let (ranked, verdicts) = (compared.ranked.as_ref(), compared.verdicts.as_ref());
         let share =
@@ -194,33 +194,25 @@ impl Agreement {
 }
 
 fn kappa(rows: u64, matrix: &ConfusionMatrix, weights: KappaWeights) -> Figure {
-    if rows < MIN_ROWS_FOR_KAPPA {
-        return Figure::unknown(rows, Note::not_enough_rows(MIN_ROWS_FOR_KAPPA));
-    }
-    match cohen_kappa(matrix, weights) {
-        Some(kappa) => Figure::estimate(kappa.value, rows, || kappa.interval()),
-        None => Figure::unknown(rows, Note::one_value("labels and scores")),
-    }
+    let kappa = cohen_kappa(matrix, weights);
+    let value = kappa.as_ref().map(|kappa| kappa.value);
+    let rows = (rows, MIN_ROWS_FOR_KAPPA);
+    Figure::estimate(rows, value, "labels and scores", || kappa?.interval())
 }
 
 fn correlation(rows: u64, (scores, labels): &(Vec<f64>, Vec<f64>), bootstrap: Bootstrap) -> Figure {
-    if rows < MIN_ROWS_FOR_SPEARMAN {
-        return Figure::unknown(rows, Note::not_enough_rows(MIN_ROWS_FOR_SPEARMAN));
-    }
     let pairs = RankPairs::of(scores, labels);
-    let interval = || {
+    let side = match labels.iter().all(|label| *label == labels[0]) {
+        true => "labels",
+        false => "scores",
+    };
+    let value = pairs.spearman(0..scores.len());
+    Figure::estimate((rows, MIN_ROWS_FOR_SPEARMAN), value, side, || {
         let draws = bootstrap.statistic(scores.len(), |sample| {
             pairs.spearman(sample.iter().copied())
         });
         draws.ci95()
-    };
-    match pairs.spearman(0..scores.len()) {
-        Some(value) => Figure::estimate(value, rows, interval),
-        None if labels.iter().all(|label| *label == labels[0]) => {
-            Figure::unknown(rows, Note::one_value("labels"))
-        }
-        None => Figure::unknown(rows, Note::one_value("scores")),
-    }
+    })
 }
 
 /// Returns the share of rows that should pass.
@@ -231,14 +223,19 @@ fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
         None => post_stratified(verdicts.passed, verdicts.failed),
     };
     match corrected {
-        Err(why) => Figure::unknown(passes.trials, Note::not_correctable(&why)),
-        Ok(corrected) => {
-            let note = corrected.unclamped.map(Note::clamped);
-            Figure {
-                ci95: Some(corrected.interval),
-                ..Figure::of(Some(corrected.rate), passes.trials, note)
-            }
-        }
+        Err(why) => Figure::unknown(passes.trials, why.to_string()),
+        Ok(corrected) => Figure {
+            value: Some(corrected.rate),
+            ci95: Some(corrected.interval),
+            n: passes.trials,
+            successes: None,
+            note: corrected.unclamped.map(|estimate| {
+                let estimate = decimals(estimate, 4);
+                format!(
+                    "the estimate {estimate} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
+                )
+            }),
+        },
     }
 }
 

@@ -319,33 +319,26 @@ impl Parts {
             };
             (group, part.map_or_else(|finding| finding, decide))
         };
-        let mut findings = Vec::from_iter(self.parts.into_iter().map(finding));
-        let groups = findings.len();
-        // Stable, so groups with the same verdict stay in row order.
-        findings.sort_by_key(|(_, Finding(verdict, _))| std::cmp::Reverse(*verdict));
-        let worst = findings.first().map(|(_, Finding(verdict, _))| *verdict);
-        let worst = worst.unwrap_or(GateVerdict::Passed);
-        let of_worst = findings
-            .iter()
-            .filter(|(_, Finding(verdict, _))| *verdict == worst);
-        let sentence = match findings.first() {
-            Some((None, Finding(_, sentence))) => sentence.clone(),
-            _ => {
-                let count = of_worst.clone().count();
-                let shown = of_worst.take(SHOWN_GROUPS).filter_map(|(group, finding)| {
-                    let (group, Finding(_, sentence)) = (escape::name(group.as_deref()?), finding);
-                    Some(format!("{group}: {sentence}"))
-                });
-                let shown = shown.collect::<Vec<_>>().join("; ");
-                let more = match count.saturating_sub(SHOWN_GROUPS) {
-                    0 => String::new(),
-                    more => format!("; and {more} more"),
-                };
-                let worst = worst.name();
-                format!("{worst} in {count} of {groups} groups: {shown}{more}")
-            }
+        let findings = Vec::from_iter(self.parts.into_iter().map(finding));
+        let verdicts = findings.iter().map(|(_, Finding(verdict, _))| *verdict);
+        let worst = verdicts.max().unwrap_or(GateVerdict::Passed);
+        if let [(None, Finding(_, sentence))] = &*findings {
+            return Finding(worst, format!("{sentence}{}", self.note));
+        }
+        let of_worst = findings.iter().filter(|(_, it)| it.0 == worst);
+        let (count, groups) = (of_worst.clone().count(), findings.len());
+        let shown = of_worst.take(SHOWN_GROUPS).filter_map(|(group, finding)| {
+            let (group, Finding(_, sentence)) = (escape::name(group.as_deref()?), finding);
+            Some(format!("{group}: {sentence}"))
+        });
+        let shown = shown.collect::<Vec<_>>().join("; ");
+        let more = match count.saturating_sub(SHOWN_GROUPS) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
         };
-        Finding(worst, sentence + &self.note)
+        let (name, note) = (worst.name(), self.note);
+        let sentence = format!("{name} in {count} of {groups} groups: {shown}{more}{note}");
+        Finding(worst, sentence)
     }
 }
 

@@ -119,11 +119,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         rows: u64,
         by: Option<&'static str>,
     ) -> Self {
-        let sample = Sample::rows(rows);
-        let sample = match by {
-            Some(by) => sample.stratified_by(by),
-            None => sample,
-        };
+        let by = by.map(str::to_owned);
+        let sample = Sample { rows, by };
         self.evaluate = self.evaluate.truth(metric, sample);
         self
     }
@@ -232,16 +229,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
 }
 
 impl<P: Send + Sync + 'static> Eval<Example, P> {
-    /// Sets the file to read rows from.
-    ///
-    /// The path is relative to the package.
-    pub fn devset_file(mut self, path: &'static str) -> Self {
-        if let Some(file) = self.devset_path(path) {
-            self.evaluate = self.evaluate.devset(file);
-        }
-        self
-    }
-
     /// Sets which fields of a row the program receives.
     ///
     /// Call this method after you set the rows.
@@ -257,10 +244,10 @@ impl<P: Send + Sync + 'static> Eval<Example, P> {
 }
 
 impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
-    /// Sets the file that contains rows of your own type.
+    /// Sets the file to read rows from.
     ///
     /// The path is relative to the package.
-    pub fn typed_devset_file(mut self, path: &'static str) -> Self {
+    pub fn devset_file(mut self, path: &'static str) -> Self {
         if let Some(file) = self.devset_path(path) {
             self.evaluate = self.evaluate.devset(file);
         }

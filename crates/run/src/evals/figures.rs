@@ -104,17 +104,12 @@ impl<'a> Finished<'a> {
         let is_of = |row: &&ResultRow| figures.ids.as_ref().is_none_or(|ids| ids.contains(&row.id));
         let rows = self.results.rows().iter().filter(is_of);
         let scores = rows.filter_map(|row| row.scores.get(&summary.name)?.value);
-        let (worst, is_better) = match direction {
-            Direction::HigherIsBetter => {
-                let worst = scores.fold(f64::INFINITY, f64::min);
-                (worst, summary.failure_score > worst)
-            }
-            Direction::LowerIsBetter => {
-                let worst = scores.fold(f64::NEG_INFINITY, f64::max);
-                (worst, summary.failure_score < worst)
-            }
+        let failed = summary.failure_score;
+        let worst = match direction {
+            Direction::HigherIsBetter => scores.fold(failed, f64::min),
+            Direction::LowerIsBetter => scores.fold(failed, f64::max),
         };
-        (summary.failed > 0 && is_better).then_some(worst)
+        (summary.failed > 0 && worst != failed).then_some(worst)
     }
 
     /// Returns the groups of rows by a field, in the order of the rows, and the number of rows without one.

@@ -289,11 +289,6 @@ fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
         let trials = rows;
         Proportion { successes, trials }.chance_of_at_most(limit)
     };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count"
-    )]
     let near = (limit * rows as f64) as u64;
     match bound {
         Bound::AtLeast(_) => {

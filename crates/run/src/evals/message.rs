@@ -1,16 +1,20 @@
 //! The message that an eval prints: its gates with their figures, the rows that explain a failure, and what to do next.
+//! Also annotations for GitHub Actions.
 
+use std::env;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::decide::Verdicts;
+use super::decide::{GateResult, Verdicts};
+use super::eval::Source;
 use super::findings::GateVerdict;
 use crate::evaluate::report::ResultRow;
 use crate::json::sorted;
 use crate::messages::escape;
-use crate::results::Results;
+use crate::results::{Annotation, Results};
 use crate::stats::score_difference;
 
 /// The maximum number of rows shown.
@@ -66,15 +70,15 @@ pub(super) fn message(
     rows: Option<String>,
     notes: &Notes,
 ) -> String {
-    let (color, gates) = (Color::of_terminal(), &verdicts.gates);
+    let gates = &verdicts.gates;
     let mut text = headline(name, verdicts) + "\n\n";
     let widths = gates.iter().map(|gate| gate.text.chars().count());
     let width = widths.max().unwrap_or(0);
     for gate in gates {
-        let shown = color.paint(gate.verdict, &format!("{:9}", gate.verdict.name()));
-        let (gate, sentence) = (gate.text, &gate.sentence);
+        let (verdict, sentence) = (gate.verdict.name(), &gate.sentence);
+        let gate = gate.text;
         // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "  {shown}  {gate:width$}  {sentence}");
+        let _ = writeln!(text, "  {verdict:9}  {gate:width$}  {sentence}");
     }
     for line in &notes.lines {
         let _ = writeln!(text, "{line}");
@@ -180,25 +184,83 @@ fn text(value: &str) -> String {
     text
 }
 
-/// Colors verdicts, on a terminal only.
-#[derive(Clone, Copy)]
-struct Color(bool);
+/// Returns a workflow command for each failing gate, and a warning for each undecided one.
+pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
+    let line = |gate: &GateResult| {
+        let kind = match gate.verdict {
+            _ if verdicts.fails(gate) => "error",
+            GateVerdict::Passed | GateVerdict::Unchanged => return None,
+            _ => "warning",
+        };
+        let message = format!("{}: {}: {}", gate.text, gate.verdict.name(), gate.sentence);
+        Some(annotation(source, kind, &message))
+    };
+    verdicts.gates.iter().filter_map(line).collect()
+}
 
-impl Color {
-    fn of_terminal() -> Self {
-        let is_off = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        Self(io::stdout().is_terminal() && io::stderr().is_terminal() && !is_off("NO_COLOR"))
+/// Returns a workflow command at the line of the attribute.
+pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
+    let file = source.source_file();
+    let repository = env::var_os("GITHUB_WORKSPACE").unwrap_or_default();
+    let relative = file.strip_prefix(Path::new(&repository)).unwrap_or(&file);
+    let file = relative.to_string_lossy().replace('\\', "/");
+    let title = &*format!("eval {}", source.name);
+    let annotation = Annotation {
+        kind,
+        title,
+        at: Some((&file, source.line)),
+        message,
+    };
+    format!("{annotation}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decide::{GateResult, Verdicts};
+    use super::super::eval::Source;
+    use super::super::findings::GateVerdict;
+    use super::annotations;
+
+    fn gate(verdict: GateVerdict, sentence: &str) -> GateResult {
+        let sentence = sentence.to_owned();
+        GateResult {
+            text: "f1 >= 0.8",
+            verdict,
+            sentence,
+            metric: Some("f1"),
+            is_relative: false,
+        }
     }
 
-    fn paint(self, verdict: GateVerdict, text: &str) -> String {
-        let code = match verdict {
-            GateVerdict::Passed | GateVerdict::Unchanged => 32,
-            GateVerdict::Undecided => 33,
-            GateVerdict::Suspected | GateVerdict::Failed => 31,
+    #[test]
+    fn a_gate_that_fails_is_one_annotation_at_the_attribute() {
+        let source = Source {
+            name: "capitals",
+            module: "evals",
+            file: "src/no such, file.rs",
+            line: 7,
+            package: "demo",
+            folder: "/nowhere",
         };
-        match self.0 {
-            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            false => text.to_owned(),
-        }
+        let verdicts = |is_strict| {
+            let passed = gate(GateVerdict::Passed, "fine");
+            let failed = gate(GateVerdict::Failed, "50% of 2\nrows");
+            let undecided = gate(GateVerdict::Undecided, "few");
+            Verdicts {
+                gates: vec![passed, failed, undecided],
+                is_strict,
+            }
+        };
+        let warning = "::warning file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: undecided: few\n";
+        let error = "::error file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: failed: 50%25 of 2%0Arows\n";
+        assert_eq!(
+            annotations(&source, &verdicts(false)),
+            format!("{error}{warning}")
+        );
+        let strict = warning.replace("::warning", "::error");
+        assert_eq!(
+            annotations(&source, &verdicts(true)),
+            format!("{error}{strict}")
+        );
     }
 }

@@ -8,7 +8,7 @@
 //! `figures.rs` has the figures of all rows and of groups. `findings.rs` has the verdict and sentence of each
 //! condition, and `decide.rs` combines them. `baseline.rs` has the outcomes of an earlier run and scores its
 //! predictions again, and `pending.rs` has a baseline that is not yet accepted. `message.rs` has the message of a failing
-//! test, and `github.rs` GitHub's annotations.
+//! test, and GitHub's annotations.
 
 mod baseline;
 mod condition;
@@ -17,7 +17,6 @@ mod environment;
 mod eval;
 mod figures;
 mod findings;
-mod github;
 mod message;
 mod models;
 mod pending;

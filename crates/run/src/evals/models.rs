@@ -14,10 +14,7 @@ use crate::contract::judge::Models;
 use crate::evaluate::{EvaluateBuilder, EvaluationResult};
 use crate::lm::Ledger;
 #[cfg(feature = "lm")]
-use crate::lm::{
-    LmBudget,
-    replay::{Replay, Summary},
-};
+use crate::lm::{LmBudget, replay::Replay};
 
 /// The language models of an eval.
 pub(super) struct EvalModels {
@@ -110,20 +107,16 @@ impl EvalModels {
         let spent = paid.max(of_rows.saturating_sub(stored));
         #[cfg(feature = "lm")]
         let replayed = self.calls.finish(spent, self.budget_msats)?;
-        match self.budget_msats {
-            Some(budget) if spent > budget => Err(format!(
+        if let Some(budget) = self.budget_msats.filter(|budget| spent > *budget) {
+            return Err(format!(
                 "the eval cost {spent} msat, more than its budget of {budget} msat; raise `budget`"
-            )),
-            _ => {
-                let mut lines = Vec::new();
-                if let Some(total) = of_ledger.filter(|total| total.calls + total.refused > 0) {
-                    lines.push(format!("language models: {total}"));
-                }
-                #[cfg(feature = "lm")]
-                lines.extend(replayed);
-                Ok(lines)
-            }
+            ));
         }
+        let of_ledger = of_ledger.filter(|total| total.calls + total.refused > 0);
+        let lines = of_ledger.map(|total| format!("language models: {total}"));
+        #[cfg(feature = "lm")]
+        let lines = lines.into_iter().chain(replayed);
+        Ok(lines.into_iter().collect())
     }
 }
 
@@ -156,12 +149,8 @@ impl Calls {
                 budget_msats.unwrap_or_default()
             ));
         }
-        Ok(replayed.map(|summary| {
-            let Summary {
-                recorded,
-                replayed,
-                unused,
-            } = summary;
+        Ok(replayed.map(|it| {
+            let (recorded, replayed, unused) = (it.recorded, it.replayed, it.unused);
             format!("recorded calls: {replayed} replayed, {recorded} recorded, {unused} not used")
         }))
     }

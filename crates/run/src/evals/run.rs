@@ -17,8 +17,8 @@ use super::figures::{Finished, complete, value};
 use super::findings::{GateVerdict, sign};
 use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
+use super::pending;
 use super::pending::Pending;
-use super::{github, pending};
 use crate::contract::{IsProgram, Pair, Program};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::{
@@ -32,10 +32,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Runs the program on each row, then checks the gates.
     ///
     /// The test fails if a gate fails.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub fn run<K: 'static>(self, program: impl IsProgram<G, K> + Program<G, P, K> + 'static)
     where
         G: Serialize,
@@ -94,9 +90,7 @@ where
         match self.execute(evaluate) {
             Ok((verdicts, message)) => {
                 if is_github {
-                    print_always(&github::annotations(&source, &verdicts));
-                    github::append_summary(&github::summary(source.name, &verdicts))
-                        .unwrap_or_else(|warning| print_always(&warning));
+                    print_always(&message::annotations(&source, &verdicts));
                 }
                 if verdicts.is_failure() {
                     fail(message);
@@ -115,7 +109,7 @@ where
             Err(error) => {
                 let error = format!("eval `{}`: {error}", source.name);
                 if is_github {
-                    print_always(&github::annotation(&source, "error", &error));
+                    print_always(&message::annotation(&source, "error", &error));
                 }
                 fail(format!("{error}\n"));
             }

@@ -20,7 +20,6 @@ pub(crate) mod summary;
 mod truth;
 mod workers;
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -173,22 +172,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub fn run<Kind: 'static>(
         &self,
         // rustc shows the next line.
         program: impl IsProgram<G, Kind> + Program<G, P, Kind> + 'static, // called for each row: clone what it moves
     ) -> Running<'_, G, P> {
-        let EvaluateBuilder {
-            devset,
-            row_id,
-            inputs,
-            ..
-        } = &self.settings;
-        let source = devset.source(row_id.clone(), inputs.clone());
+        let it = &self.settings;
+        let source = it.devset.source(it.row_id.clone(), it.inputs.clone());
         Box::pin(async move { self.start(source?, program).await })
     }
 
@@ -263,7 +253,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
         let rows = rows.map(|row| to_input(row));
-        let source = Source::stream(rows.boxed(), None);
+        let source = Source::stream(rows.boxed());
         Box::pin(self.start(source, Predicted))
     }
 
@@ -294,10 +284,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     ///
     /// # Errors
     /// Returns an [`EvaluateError`] if the run has no result. A failed row is not an error.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub fn run<Kind: 'static>(
         self,
         // rustc shows the next line.
@@ -352,17 +338,6 @@ fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, Evaluat
     Ok(changed(row, Arc::new, Given::Prediction))
 }
 
-impl<G, P> fmt::Debug for Evaluate<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metrics = self.plan.metrics.iter().map(|metric| &metric.name);
-        f.debug_struct("Evaluate")
-            .field("metrics", &Vec::from_iter(metrics))
-            .finish_non_exhaustive()
-    }
-}
-
-impl<G, P> fmt::Debug for EvaluateBuilder<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EvaluateBuilder").finish_non_exhaustive()
-    }
-}
+debug_fields!(Evaluate<G, P>: |evaluate|
+    "metrics" => Vec::from_iter(evaluate.plan.metrics.iter().map(|metric| &metric.name)));
+debug_fields!(EvaluateBuilder<G, P>: |_builder|);

@@ -21,7 +21,7 @@ use super::summary::{
 use super::truth::TruthRun;
 use super::workers::{Collector, Run, run_as_tasks, run_on_threads};
 use crate::contract::declared::requirements;
-use crate::contract::{MetricSpec, Program, Requirement, panic};
+use crate::contract::{MetricIdentity, MetricSpec, Program, Requirement, panic};
 
 /// Runs a program on the rows.
 pub(super) async fn run<G, P, Kind>(
@@ -65,7 +65,13 @@ where
         false => run_as_tasks(&run, program).await,
     };
     run.judge_samples().await;
-    run.ended(ended.and_then(|()| run.finish()))
+    let mut result = ended.and_then(|()| run.finish());
+    run.observers
+        .notify(|observer| observer.on_end(result.as_ref()));
+    if let Ok(result) = &mut result {
+        result.observer_error = run.observers.error();
+    }
+    result
 }
 
 /// Runs the evaluation within the calling task, which lets program and metrics borrow.
@@ -112,22 +118,6 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     timer.map_err(|_| missing("the tokio runtime has no timer"))
 }
 
-impl<G: Send + Sync, P: Send + Sync> Options<G, P> {
-    /// Returns the part of the manifest that is known before the first row.
-    fn manifest(&self, plan: &Plan<'_, G, P>) -> RunManifest {
-        let identities = match self.outputs.is_empty() {
-            true => plan.identities(),
-            false => plan.current_identities(),
-        };
-        RunManifest {
-            metrics: Arc::unwrap_or_clone(identities),
-            repeats: plan.options.repeats,
-            program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
-            ..self.run.clone()
-        }
-    }
-}
-
 impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     fn prepare(
         plan: Arc<Plan<'a, G, P>>,
@@ -145,7 +135,21 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let store = store.map_err(EvaluateError::store)?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = options.render.filter(|_| files.is_some());
-        let run = options.manifest(&plan);
+        let current = || {
+            let identity = |entry: &MetricEntry<'_, G, P>| {
+                (entry.name.clone(), MetricIdentity::of(entry.metric()))
+            };
+            plan.metrics.iter().map(identity).collect()
+        };
+        let run = RunManifest {
+            metrics: match options.outputs.is_empty() {
+                true => plan.identities.get_or_init(current).clone(),
+                false => current(),
+            },
+            repeats: plan.options.repeats,
+            program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
+            ..options.run.clone()
+        };
         let tally_options = TallyOptions::of(&run, options.group.is_some());
         let tally = |metric: &MetricEntry<'_, G, P>| {
             Tally::new(&metric.name, metric.kind, metric.range, tally_options)
@@ -156,9 +160,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             true => u64::MAX,
             false => options.table_rows as u64,
         };
-        let needs_rows = options.keep_results
-            || !options.observers.is_empty()
-            || tally_options.intervals.needs_places();
         let collector = Collector {
             tallies: plan.metrics.iter().map(tally).collect(),
             rows: 0,
@@ -179,7 +180,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             names: names.collect(),
             collector: Mutex::new(collector),
             plan,
-            counted_from: (!needs_rows).then_some(keep_below),
             thread_rows: Mutex::default(),
             source,
             stop,
@@ -211,31 +211,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             manifest: &self.manifest.run,
         };
         self.observers.notify(|observer| observer.on_start(&start));
-    }
-
-    fn ended(
-        &self,
-        mut result: Result<EvaluationResult<G, P>, EvaluateError>,
-    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        self.observers
-            .notify(|observer| observer.on_end(result.as_ref()));
-        if let Ok(result) = &mut result {
-            result.observer_error = self.observers.error();
-        }
-        result
-    }
-
-    /// Ends the budget of the gate after a run over all rows.
-    fn end_budget(&self, collector: &mut Collector<G, P>, stopped: bool) {
-        let Some(store) = &self.store else { return };
-        if !stopped
-            && !collector.is_full()
-            && let Err(error) = store.end()
-        {
-            collector
-                .output_error
-                .get_or_insert(EvaluateError::store(error));
-        }
     }
 
     fn manifest(
@@ -288,7 +263,15 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             }
         }
         let mut collector = lock(&self.collector);
-        self.end_budget(&mut collector, stopped);
+        // The budget of the gate covers a killed run, and ends with a run over all rows.
+        if let Some(store) = &self.store
+            && !stopped
+            && !collector.is_full()
+            && let Err(error) = store.end()
+        {
+            let error = EvaluateError::store(error);
+            collector.output_error.get_or_insert(error);
+        }
         if let Some(error) = self.source.error() {
             collector.files = None;
             return Err(error);

@@ -38,7 +38,6 @@ pub use file::Results;
 pub use file::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};
-pub(crate) use markdown::table as markdown_table;
 pub use markdown::{Annotation, markdown};
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};

@@ -1,6 +1,5 @@
 //! The builder of [`Scorer`], and how its setup is validated.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -244,23 +243,29 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     pub fn build(self) -> Result<Scorer<G, P>, ScorerError> {
         self.config.check()?;
         let mut set = MetricSet::new();
-        for (requested_tier, metric) in &self.metrics {
-            let tier = requested_tier.unwrap_or_else(|| metric.spec().tier);
-            set.insert_as(tier, Arc::clone(metric))?;
+        for (requested, metric) in &self.metrics {
+            let tier = metric.spec().tier;
+            if requested.is_some_and(|requested| requested != tier) {
+                let (found, expected) = match tier {
+                    MetricTier::Proxy => ("proxy", "truth"),
+                    MetricTier::Truth => ("truth", "proxy"),
+                };
+                let metric = metric.name();
+                return Err(ScorerError::setup(format!(
+                    "expected a {expected} metric, found the {found} metric `{metric}`; add it as a {found} metric"
+                )));
+            }
+            set.insert(Arc::clone(metric));
         }
         let metrics = set.all().map(|metric| Entry::new(&**metric));
         let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
         let proxies = set.proxy().len();
-        self.check_costs(&metrics[proxies..])?;
-        let Self {
-            config, evaluate, ..
-        } = self;
-        let (threshold, on_missing) = (config.threshold, config.on_missing);
+        self.check_costs(set.truth(), &metrics[proxies..])?;
+        let (config, evaluate) = (self.config, self.evaluate);
         let tiers = Arc::new(Tiers {
             metrics,
             proxies,
-            threshold,
-            on_missing,
+            config: config.clone(),
         });
         let of_gate = Arc::clone(&tiers);
         let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);
@@ -272,8 +277,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             .gated(Arc::clone(&gate), rollouts, set.all())
             .keep_results(true)
             .concurrency(usize::MAX)
-            .described("scorer.threshold", threshold.to_string())
-            .described("scorer.on_missing", format!("{on_missing:?}"))
+            .described("scorer.threshold", config.threshold.to_string())
+            .described("scorer.on_missing", format!("{:?}", config.on_missing))
             .described("scorer.aggregation", format!("{:?}", config.aggregation))
             .build()?;
         Ok(Scorer {
@@ -282,7 +287,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
                 tiers,
                 gate,
                 evaluate,
-                config,
             }),
         })
     }
@@ -293,18 +297,25 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self
     }
 
-    fn check_costs(&self, truth: &[Entry]) -> Result<(), ScorerError> {
+    fn check_costs(
+        &self,
+        metrics: &[BoxedMetric<G, P>],
+        truth: &[Entry],
+    ) -> Result<(), ScorerError> {
         let named = |name: &String| truth.iter().any(|entry| entry.name == *name);
         if let Some(name) = self.free.iter().find(|name| !named(name)) {
             return Err(ScorerError::setup(format!(
                 "`.free(\"{name}\")` does not name a truth metric of this scorer"
             )));
         }
-        let unpriced = |entry: &&Entry| {
-            entry.may_call && entry.declared_cost == 0 && !self.free.contains(&entry.name)
+        // A synchronous function of fields calls no model or service.
+        let unpriced = |(metric, entry): &(&BoxedMetric<G, P>, &Entry)| {
+            let spec = metric.spec();
+            let may_call = spec.is_async || !spec.only_fields;
+            may_call && entry.declared_cost == 0 && !self.free.contains(&entry.name)
         };
-        match truth.iter().find(unpriced) {
-            Some(Entry { name, .. }) if self.config.budget_msats.is_some() => {
+        match metrics.iter().zip(truth).find(unpriced) {
+            Some((_, Entry { name, .. })) if self.config.budget_msats.is_some() => {
                 Err(ScorerError::setup(format!(
                     "the truth metric `{name}` declares no cost, so the budget cannot limit it; declare one with \
                      `#[metric(cost = \"100 msat\")]`, or write `.free(\"{name}\")` if it is free"
@@ -315,10 +326,4 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     }
 }
 
-impl<G, P> fmt::Debug for ScorerBuilder<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScorerBuilder")
-            .field("config", &self.config)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(ScorerBuilder<G, P>: |builder| "config" => builder.config);

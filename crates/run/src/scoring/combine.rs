@@ -129,12 +129,6 @@ fn mean(sorted: &[f64]) -> f64 {
 /// Returns sorted values without the given percentage at each end. At least one remains, because the percentage is
 /// below 50 and rounding cannot reach half of the values.
 fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "less than half the number of rollouts"
-    )]
     let cut = (percent * sorted.len() as f64 / 100.0) as usize;
     &sorted[cut..sorted.len() - cut]
 }

@@ -2,6 +2,7 @@
 //!
 //! `evaluate/row/rollouts.rs` evaluates the metrics.
 
+use super::builder::ScoringConfig;
 use super::combine::AggregationMethod;
 use super::row::{RowStatus, ScorerError};
 use crate::composite::{IsMissing, OnMissing};
@@ -14,8 +15,6 @@ pub(super) struct Entry {
     /// The declared maximum cost of one call, in millisatoshis. For a judge, this covers its whole panel with all
     /// repairs.
     pub(super) declared_cost: u64,
-    /// `true` if the metric may call a model or a service. A synchronous function of fields makes no calls.
-    pub(super) may_call: bool,
 }
 
 impl Entry {
@@ -25,7 +24,6 @@ impl Entry {
             name: metric.name().to_owned(),
             normalization: Normalization::of(&spec)?,
             declared_cost: spec.cost_msats.max(metric.cost_estimate()),
-            may_call: spec.is_async || !spec.only_fields,
         })
     }
 }
@@ -35,8 +33,7 @@ pub(super) struct Tiers {
     /// Proxies first.
     pub(super) metrics: Vec<Entry>,
     pub(super) proxies: usize,
-    pub(super) threshold: f64,
-    pub(super) on_missing: OnMissing,
+    pub(super) config: ScoringConfig,
 }
 
 impl Tiers {
@@ -53,12 +50,14 @@ impl Tiers {
     /// # Errors
     /// Returns the status of a rollout that does not pass the gate.
     pub(super) fn proxy_mean(&self, outcomes: &[Outcome]) -> Result<Option<f64>, RowStatus> {
-        let mean = mean(self.proxies(), outcomes, self.on_missing)?;
-        match mean.filter(|proxy| *proxy < self.threshold) {
+        let mean = mean(self.proxies(), outcomes, self.config.on_missing)?;
+        match mean.filter(|proxy| *proxy < self.config.threshold) {
             None => Ok(mean),
             Some(proxy) => {
-                let scores = normalized(self.proxies(), outcomes, self.on_missing);
-                let low = scores.iter().filter(|(_, score)| *score < self.threshold);
+                let scores = normalized(self.proxies(), outcomes, self.config.on_missing);
+                let low = scores
+                    .iter()
+                    .filter(|(_, score)| *score < self.config.threshold);
                 let by = joined_names(low.map(|(entry, _)| *entry));
                 Err(RowStatus::Gated { proxy, by })
             }
@@ -79,7 +78,7 @@ impl Tiers {
 
     /// Returns the status of a rollout that passed the gate with this proxy mean.
     pub(super) fn status(&self, proxy: Option<f64>, truth: &[Outcome]) -> RowStatus {
-        match mean(self.truth(), truth, self.on_missing) {
+        match mean(self.truth(), truth, self.config.on_missing) {
             // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
             Ok(score) => RowStatus::Scored {
                 score: score.or(proxy).unwrap_or_default(),

@@ -115,7 +115,6 @@ struct Inner<G, P> {
     gate: Arc<Gate>,
     /// Evaluates the metrics under the gate.
     evaluate: Evaluate<G, P>,
-    config: ScoringConfig,
 }
 
 impl Scorer {
@@ -213,7 +212,7 @@ impl<G, P> Scorer<G, P> {
 
     /// Returns the configuration of the scorer.
     pub fn config(&self) -> &ScoringConfig {
-        &self.inner.config
+        &self.inner.tiers.config
     }
 
     /// Returns the state of the budget.
@@ -228,7 +227,7 @@ impl<G: Sync, P: Sync> fmt::Debug for Scorer<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scorer")
             .field("metrics", &self.inner.set)
-            .field("config", &self.inner.config)
+            .field("config", &self.inner.tiers.config)
             .finish_non_exhaustive()
     }
 }
@@ -257,16 +256,12 @@ pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 pub struct MetricSet<G = Example, P = Prediction> {
     /// Proxies first.
     all: Vec<BoxedMetric<G, P>>,
-    proxies: usize,
 }
 
 impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Creates an empty set.
     pub const fn new() -> Self {
-        Self {
-            all: Vec::new(),
-            proxies: 0,
-        }
+        Self { all: Vec::new() }
     }
 
     /// Adds a metric to the tier that its spec declares.
@@ -276,12 +271,12 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
 
     /// Returns the proxy metrics, in the order they were added.
     pub fn proxy(&self) -> &[BoxedMetric<G, P>] {
-        &self.all[..self.proxies]
+        &self.all[..self.proxies()]
     }
 
     /// Returns the truth metrics, in the order they were added.
     pub fn truth(&self) -> &[BoxedMetric<G, P>] {
-        &self.all[self.proxies..]
+        &self.all[self.proxies()..]
     }
 
     /// Returns an iterator over all metrics in the order they run, proxies first.
@@ -299,34 +294,17 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
         self.all.is_empty()
     }
 
-    fn insert(&mut self, metric: BoxedMetric<G, P>) {
-        match metric.spec().tier {
-            MetricTier::Proxy => {
-                self.all.insert(self.proxies, metric);
-                self.proxies += 1;
-            }
-            MetricTier::Truth => self.all.push(metric),
-        }
+    fn proxies(&self) -> usize {
+        self.all
+            .partition_point(|metric| metric.spec().tier == MetricTier::Proxy)
     }
 
-    pub(super) fn insert_as(
-        &mut self,
-        expected: MetricTier,
-        metric: BoxedMetric<G, P>,
-    ) -> Result<(), ScorerError> {
-        let tier = metric.spec().tier;
-        if tier != expected {
-            let (found, expected) = match tier {
-                MetricTier::Proxy => ("proxy", "truth"),
-                MetricTier::Truth => ("truth", "proxy"),
-            };
-            let metric = metric.name();
-            return Err(ScorerError::setup(format!(
-                "expected a {expected} metric, found the {found} metric `{metric}`; add it as a {found} metric"
-            )));
-        }
-        self.insert(metric);
-        Ok(())
+    pub(super) fn insert(&mut self, metric: BoxedMetric<G, P>) {
+        let at = match metric.spec().tier {
+            MetricTier::Proxy => self.proxies(),
+            MetricTier::Truth => self.all.len(),
+        };
+        self.all.insert(at, metric);
     }
 }
 

@@ -165,11 +165,14 @@ impl RowStatus {
 
     /// Returns a rank to sort rows by.
     pub fn rank(&self) -> Rank {
-        match self {
-            Self::Scored { score } => Rank::new(Class::Scored, *score),
-            Self::Gated { proxy, .. } => Rank::new(Class::Gated, *proxy),
-            Self::Skipped { .. } | Self::Failed { .. } => Rank::new(Class::None, 0.0),
-        }
+        let (class, score) = match self {
+            Self::Scored { score } => (2, *score),
+            Self::Gated { proxy, .. } => (1, *proxy),
+            Self::Skipped { .. } | Self::Failed { .. } => (0, 0.0),
+        };
+        // Adding 0 turns -0 into 0.
+        let score = (score + 0.0).to_bits();
+        Rank { class, score }
     }
 }
 
@@ -204,24 +207,10 @@ impl fmt::Display for RowStatus {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    class: Class,
+    /// 0 without a score, 1 for a gated row, 2 for a scored row.
+    class: u8,
     /// The bits of the score, which have the order of the numbers from 0.
     score: u64,
-}
-
-impl Rank {
-    fn new(class: Class, score: f64) -> Self {
-        // Adding 0 turns -0 into 0.
-        let score = (score + 0.0).to_bits();
-        Self { class, score }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
-    None,
-    Gated,
-    Scored,
 }
 
 /// An error that prevents a [`Scorer`](super::Scorer) from running or leaves it without a result.

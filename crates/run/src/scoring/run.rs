@@ -13,8 +13,7 @@ use super::{Inner, Scorer};
 use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
-    Ending, EvaluateBuilder, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes,
-    RowResult, StoreUse,
+    Ending, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, RowResult, StoreUse,
 };
 use crate::messages::escape;
 
@@ -146,7 +145,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
-        let evaluate = self.inner.for_run(concurrency).build()?;
+        let evaluate = self.inner.evaluate.to_builder();
+        let evaluate = evaluate.concurrency(concurrency).build()?;
         let rows = started(rows)?.map(|row| {
             let Rollouts { gold, preds } = row.into();
             (gold, preds)
@@ -199,10 +199,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// # Errors
     /// Returns the same errors as [`score_all`](Self::score_all). It also returns an error if the inputs of an example
     /// are not declared.
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub async fn run<Kind: 'static>(
         &self,
         program: impl IsProgram<G, Kind> + Program<G, P, Kind> + 'static,
@@ -210,8 +206,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
         let examples = stream::iter(started(examples)?);
-        let evaluate = self.inner.for_run(concurrency).devset_stream(examples);
-        Ok(self.inner.result(evaluate.run(program).await?))
+        let evaluate = self.inner.evaluate.to_builder().devset_stream(examples);
+        let run = evaluate.concurrency(concurrency).run(program);
+        Ok(self.inner.result(run.await?))
     }
 
     /// Runs a program on one example and scores its predictions.
@@ -219,10 +216,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// The program runs [`num_rollouts`](super::ScoringConfig::num_rollouts) times concurrently.
     ///
     /// A row without a score is not an error; see [`RowScore::into_score`].
-    #[expect(
-        clippy::implied_bounds_in_impls,
-        reason = "determines `Kind` first, so rustc says what the program lacks"
-    )]
     pub async fn run_row<Kind>(
         &self,
         program: &(impl IsProgram<G, Kind> + Program<G, P, Kind>),
@@ -239,22 +232,17 @@ fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
         .map_err(|panic| EvaluateError::rows_panicked(&panic.message).into())
 }
 
-impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
-    fn for_run(&self, concurrency: usize) -> EvaluateBuilder<G, P> {
-        self.evaluate.to_builder().concurrency(concurrency)
-    }
-}
-
 impl<G, P> Inner<G, P> {
     pub(super) fn row(&self, (outcomes, mut spending): RowOutcomes) -> RowScore {
+        let config = &self.tiers.config;
         let rollouts = outcomes.into_iter().map(|it| self.tiers.rollout(it));
         let rollouts: Vec<_> = rollouts.collect();
         spending.add(&self.tiers.saved(&rollouts));
-        let status = combine(&rollouts, self.config.aggregation, self.config.on_missing);
+        let status = combine(&rollouts, config.aggregation, config.on_missing);
         RowScore {
             status,
             rollouts,
-            expected: self.config.num_rollouts,
+            expected: config.num_rollouts,
             spending,
         }
     }

@@ -180,28 +180,26 @@ impl ScoringSummary {
     }
 
     fn fmt_spending(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Spending {
-            truth_calls,
-            truth_calls_gated: gated,
-            saved_msats: saved,
-            spent_msats: spent,
-            reserved_msats: reserved,
-            returned_msats: returned,
-            overrun_msats: overrun,
-        } = self.spending;
-        write!(f, "; {truth_calls} truth calls made")?;
-        if gated > 0 {
+        let it = self.spending;
+        write!(f, "; {} truth calls made", it.truth_calls)?;
+        if it.truth_calls_gated > 0 {
+            let (gated, saved) = (it.truth_calls_gated, it.saved_msats);
             write!(f, ", {gated} avoided by the gate, saving {saved} msat")?;
         }
-        write!(f, "; spent {spent} msat")?;
+        write!(f, "; spent {} msat", it.spent_msats)?;
         if let Some(budget) = self.budget {
+            let (reserved, returned) = (it.reserved_msats, it.returned_msats);
             write!(
                 f,
                 " of {budget}, {reserved} reserved and {returned} returned"
             )?;
         }
-        if overrun > 0 {
-            write!(f, ", {overrun} msat more than the metrics declared")?;
+        if it.overrun_msats > 0 {
+            write!(
+                f,
+                ", {} msat more than the metrics declared",
+                it.overrun_msats
+            )?;
         }
         Ok(())
     }

@@ -12,6 +12,8 @@ mod gate;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use derive_where::derive_where;
+
 pub use self::gate::{Bound, EarlyGate, End, Figure, parse_limit};
 
 use self::gate::GateTest;
@@ -80,6 +82,7 @@ pub(crate) struct EarlyRun<G, P> {
     state: Mutex<State<G, P>>,
 }
 
+#[derive_where(Default)]
 struct State<G, P> {
     tests: Vec<GateTest>,
     /// The values of each metric with a range, in the order of evaluation.
@@ -129,9 +132,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
             state: Mutex::new(State {
                 tests,
                 values: vec![Vec::new(); plan.metrics.len()],
-                waiting: BTreeMap::new(),
-                tested: 0,
-                is_decided: false,
+                ..State::default()
             }),
         })
     }

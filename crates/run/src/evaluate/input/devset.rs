@@ -12,8 +12,8 @@ use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_128;
 
-use super::source::{RowId, Source};
-use super::{Given, SeenIds, changed, has_id, listed};
+use super::source::Source;
+use super::{Given, Input, SeenIds, changed, has_id, listed};
 use crate::contract::panic::{self, Panic};
 use crate::contract::rows::dynamic::as_example;
 use crate::contract::{Example, Pair};
@@ -45,6 +45,9 @@ impl<G> DevsetRow<G> for G {
 }
 
 /// A row without a prediction.
+/// Returns the id of a row of a devset.
+pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
+
 type GoldRow<G> = Pair<Arc<G>, ()>;
 
 type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
@@ -75,13 +78,15 @@ impl<G: Send + Sync + 'static> Devset<G> {
     where
         G: DeserializeOwned,
     {
-        let rows: Box<dyn Any> = Box::new(Devset::<Example>::of_file(file));
-        match rows.downcast::<Self>() {
-            Ok(rows) => *rows,
-            Err(rows) => rows
-                .downcast::<Devset<Example>>()
-                .map_or(Self::None, |rows| rows.typed()),
-        }
+        let read = || {
+            let rows = DataReader::read_examples(file)?;
+            let (files, rows) = (rows.data_files(), rows.with_hashes());
+            let rows = rows
+                .map(|row| typed(row?))
+                .collect::<Result<Vec<_>, EvaluateError>>()?;
+            Ok(Self::List(Arc::new(rows), files.finish(true).into()))
+        };
+        read().unwrap_or_else(Self::Unreadable)
     }
 
     /// Checks the number of rows and their ids before a run.
@@ -126,12 +131,11 @@ impl<G: Send + Sync + 'static> Devset<G> {
                 let files = Arc::clone(files);
                 let (rows, number) = (Arc::clone(rows), rows.len());
                 let row = move |row: usize| {
-                    Ok(changed(rows[row].clone(), |gold| gold, |()| Given::Nothing))
+                    let row = changed(rows[row].clone(), |gold| gold, |()| Given::Nothing);
+                    Ok(named(row, row_id.as_ref()))
                 };
                 let rows = (0..number).map(row);
-                Ok(Source::iterator(rows)
-                    .with_row_id(row_id)
-                    .with_files(move |_| files.to_vec()))
+                Ok(Source::iterator(rows).with_files(move |_| files.to_vec()))
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();
@@ -144,12 +148,20 @@ impl<G: Send + Sync + 'static> Devset<G> {
                 let rows = rows.map(move |(number, row)| {
                     let row = row.map_err(EvaluateError::input)?;
                     check_row(number as u64 + 1, &*row, inputs_of_run.as_deref())?;
-                    Ok(listed(row, Given::Nothing))
+                    Ok(named(listed(row, Given::Nothing), row_id.as_ref()))
                 });
-                Ok(Source::stream(rows.boxed(), row_id))
+                Ok(Source::stream(rows.boxed()))
             }
         }
     }
+}
+
+/// Names a row by the setting `row_id`.
+fn named<G, P>(mut row: Input<G, P>, row_id: Option<&RowId<G>>) -> Input<G, P> {
+    if let Some(row_id) = row_id {
+        (row.id, row.is_positional) = (row_id(&row.gold), false);
+    }
+    row
 }
 
 /// Returns the place of a row in a random order that depends only on the ids of the rows and the seed.
@@ -195,41 +207,26 @@ impl Devset<Example> {
             |row: &GoldRow<Example>| changed(row.clone(), |gold| Arc::new(change(&gold)), |()| ());
         Self::List(Arc::new(rows.iter().map(row).collect()), files)
     }
+}
 
-    fn of_file(file: &Path) -> Self {
-        let read = DataReader::read_examples(file).and_then(|rows| {
-            let (files, rows) = (rows.data_files(), rows.with_hashes());
-            let rows = rows
-                .map(|row| row.map(|row| changed(row, Arc::new, drop)))
-                .collect::<Result<Vec<_>, _>>()?;
-            Ok((rows, files.finish(true)))
-        });
-        match read {
-            Ok((rows, files)) => Self::List(Arc::new(rows), files.into()),
-            Err(error) => Self::Unreadable(EvaluateError::input(error.to_string())),
-        }
-    }
-
-    /// Converts each row of a list to another type.
-    fn typed<G: DeserializeOwned>(self) -> Devset<G> {
-        let (rows, files) = match self {
-            Self::List(rows, files) => (rows, files),
-            Self::Unreadable(error) => return Devset::Unreadable(error),
-            Self::None | Self::Stream(_) => return Devset::None,
-        };
-        let row = |row: &GoldRow<Example>| {
-            let fields = serde_json::to_value(&*row.gold).unwrap_or_default();
-            let gold = serde_json::from_value(fields).map_err(|error| {
-                let at = row.origin.as_ref();
-                let at = at.map(|at| format!("{at}: ")).unwrap_or_default();
+/// Converts a gold row to the type of the devset.
+fn typed<G: DeserializeOwned + 'static, P>(
+    mut row: Pair<Example, P>,
+) -> Result<GoldRow<G>, EvaluateError> {
+    let mut example = Some(std::mem::take(&mut row.gold));
+    let same = (&mut example as &mut dyn Any).downcast_mut::<Option<G>>();
+    let gold = match same.and_then(Option::take) {
+        Some(same) => same,
+        None => {
+            let gold = serde_json::to_value(&example).and_then(serde_json::from_value);
+            gold.map_err(|error| {
+                let at = row.origin.as_ref().map(|at| format!("{at}: "));
+                let at = at.unwrap_or_default();
                 EvaluateError::input(format!("{at}cannot read the gold row: {error}"))
-            })?;
-            Ok(changed(row.clone(), |_| Arc::new(gold), |()| ()))
-        };
-        let rows: Result<Vec<_>, EvaluateError> = rows.iter().map(row).collect();
-        let list = |rows| Devset::List(Arc::new(rows), files);
-        rows.map_or_else(Devset::Unreadable, list)
-    }
+            })?
+        }
+    };
+    Ok(changed(row, |_| Arc::new(gold), drop))
 }
 
 /// Checks that the row or the run declares inputs. Rows are numbered from 1.

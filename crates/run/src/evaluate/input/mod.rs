@@ -11,8 +11,8 @@ mod source;
 pub(super) use self::chunks::Chunk;
 pub use self::devset::DevsetRow;
 pub(crate) use self::devset::hash_order;
-pub(super) use self::devset::{Devset, check_rows};
-pub(super) use self::source::{RowId, Source, read_on_thread};
+pub(super) use self::devset::{Devset, RowId, check_rows};
+pub(super) use self::source::{Source, read_on_thread};
 
 use std::collections::hash_map::{Entry, RandomState};
 use std::collections::{HashMap, VecDeque};

@@ -4,9 +4,8 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,9 +27,6 @@ pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, Evalua
 /// If reading takes this long, a thread stops taking rows, so those it has do not wait for more.
 const LONG: Duration = Duration::from_micros(100);
 
-/// Returns the id of a row of a devset.
-pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
-
 enum Rows<'a, G, P> {
     /// `None` once the stream has ended or panicked, because it must not be polled again. The flag is `true` if the
     /// stream is never pending.
@@ -46,7 +42,6 @@ type ReadFiles = Box<dyn Fn(bool) -> Vec<DataFile> + Send + Sync>;
 /// The rows of a run. The first error in input order ends it.
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
-    row_id: Option<RowId<G>>,
     files: ReadFiles,
     error: Mutex<Option<EvaluateError>>,
     /// The position of the row with the error: that row and later ones are not evaluated.
@@ -63,11 +58,6 @@ impl<'a, G, P> Source<'a, G, P> {
         Self { files, ..self }
     }
 
-    /// Sets the function that returns a row's id.
-    pub(crate) fn with_row_id(self, row_id: Option<RowId<G>>) -> Self {
-        Self { row_id, ..self }
-    }
-
     pub(crate) fn data(&self, is_complete: bool) -> Vec<DataFile> {
         (self.files)(is_complete)
     }
@@ -80,22 +70,21 @@ impl<'a, G, P> Source<'a, G, P> {
         P: 'a,
     {
         let rows = Numbering::new(Some(stream::iter(rows).boxed()));
-        Self::new(Rows::Stream(Mutex::new(rows), true), None)
+        Self::new(Rows::Stream(Mutex::new(rows), true))
     }
 
-    pub(crate) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+    pub(crate) fn stream(rows: InputStream<'a, G, P>) -> Self {
         let rows = Mutex::new(Numbering::new(Some(rows)));
-        Self::new(Rows::Stream(rows, false), row_id)
+        Self::new(Rows::Stream(rows, false))
     }
 
     pub(crate) fn chunks(chunks: Chunks<'a, G, P>) -> Self {
-        Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
+        Self::new(Rows::Chunks(ChunkedRows::new(chunks)))
     }
 
-    fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+    fn new(rows: Rows<'a, G, P>) -> Self {
         Self {
             rows,
-            row_id,
             files: Box::new(|_| Vec::new()),
             error: Mutex::default(),
             error_at: AtomicU64::new(u64::MAX),
@@ -201,13 +190,7 @@ impl<'a, G, P> Source<'a, G, P> {
             return None;
         }
         let row = match &self.rows {
-            Rows::Stream(rows, true) => {
-                let mut context = Context::from_waker(Waker::noop());
-                match self.poll_stream(&mut lock(rows), &mut context) {
-                    Poll::Ready(row) => row,
-                    Poll::Pending => None,
-                }
-            }
+            Rows::Stream(rows, true) => self.poll_now(&mut lock(rows)),
             Rows::Stream(_, false) => None,
             Rows::Chunks(rows) => rows.take(),
             Rows::Shuffled(rows, _) => return lock(rows).pop_front(),
@@ -230,46 +213,42 @@ impl<'a, G, P> Source<'a, G, P> {
                 }
             }
             Rows::Stream(rows, is_ready) => {
+                if !is_ready {
+                    let first = Handle::current().block_on(self.next(stop));
+                    lock(own).extend(first);
+                }
                 let (mut rows, start) = (lock(rows), Instant::now());
-                let mut stopped = pin!(stop.reached(Level::Stopped));
-                let mut has_rows = false;
-                let mut take = |context: &mut Context<'_>| {
-                    for taken in 0..number {
-                        // After the first row and every 16th, because reading the clock takes as long as processing a
-                        // short row.
-                        let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
-                        if is_slow || stop.is_at(Level::Stopped) {
-                            break;
-                        }
-                        let row = match self.poll_stream(&mut rows, context) {
-                            Poll::Pending if !has_rows => return stopped.as_mut().poll(context),
-                            Poll::Ready(Some(row)) => self.unless_error(row),
-                            _ => break,
-                        };
-                        has_rows = row.map(|row| lock(own).push_back(row)).is_some();
+                for taken in usize::from(!is_ready)..number {
+                    let is_slow = taken % 16 == 1 && start.elapsed() >= LONG;
+                    if is_slow || stop.is_at(Level::Stopped) {
+                        break;
                     }
-                    Poll::Ready(())
-                };
-                match is_ready {
-                    // The iterator may itself block on a runtime.
-                    true => _ = take(&mut Context::from_waker(Waker::noop())),
-                    false => Handle::current().block_on(poll_fn(take)),
+                    match self
+                        .poll_now(&mut rows)
+                        .and_then(|row| self.unless_error(row))
+                    {
+                        Some(row) => lock(own).push_back(row),
+                        None => break,
+                    }
                 }
             }
         }
         !lock(own).is_empty()
     }
 
-    fn unless_error(&self, row: NextRow<G, P>) -> Option<Numbered<G, P>> {
-        row.map_err(|(at, error)| self.fail(at, error)).ok()
+    /// Returns the next row of a stream, if it is ready.
+    fn poll_now(
+        &self,
+        rows: &mut Numbering<Option<InputStream<'a, G, P>>>,
+    ) -> Option<NextRow<G, P>> {
+        match self.poll_stream(rows, &mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(row) => row,
+            Poll::Pending => None,
+        }
     }
 
-    /// Sets the id of a row of a devset, if the builder has a function for it.
-    fn with_id(&self, mut row: Input<G, P>) -> Input<G, P> {
-        if let Some(row_id) = &self.row_id {
-            (row.id, row.is_positional) = (row_id(&row.gold), false);
-        }
-        row
+    fn unless_error(&self, row: NextRow<G, P>) -> Option<Numbered<G, P>> {
+        row.map_err(|(at, error)| self.fail(at, error)).ok()
     }
 
     fn poll_stream(
@@ -280,11 +259,7 @@ impl<'a, G, P> Source<'a, G, P> {
         let Some(stream) = &mut rows.rows else {
             return Poll::Ready(None);
         };
-        let polled = panic::catch(false, || {
-            stream
-                .poll_next_unpin(context)
-                .map_ok(|row| self.with_id(row))
-        });
+        let polled = panic::catch(false, || stream.poll_next_unpin(context));
         let row = match polled {
             Ok(polled) => std::task::ready!(polled),
             Err(panic) => Some(Err(EvaluateError::rows_panicked(&panic.message))),
@@ -323,7 +298,7 @@ pub(crate) fn read_on_thread(
     let rows = stream::unfold(receive, |mut receive| async {
         receive.recv().await.map(|row| (row, receive))
     });
-    Ok(Source::stream(rows.boxed(), None))
+    Ok(Source::stream(rows.boxed()))
 }
 
 #[cfg(test)]

@@ -26,11 +26,14 @@ use crate::messages::hash::hexadecimal;
 /// The version of keys and results; increment it whenever either changes.
 const FORMAT: u32 = 2;
 
-/// The configured store of a run.
+/// The configured store of a run, and how the parts of a row become JSON. A part that cannot be converted is not kept.
 #[derive_where(Clone)]
 pub(crate) struct StoreOptions<G, P> {
     pub(crate) dir: PathBuf,
-    codec: Codec<G, P>,
+    inputs: fn(&G, Option<&[String]>) -> Option<Value>,
+    content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
+    encode: fn(&P) -> serde_json::Result<StoredPrediction>,
+    decode: fn(StoredPrediction) -> serde_json::Result<P>,
 }
 
 impl<G, P> StoreOptions<G, P>
@@ -40,7 +43,8 @@ where
 {
     #[cfg(feature = "store")]
     pub(crate) fn new(dir: PathBuf) -> Self {
-        let codec = Codec {
+        Self {
+            dir,
             inputs: |gold, of_run| match as_example(gold) {
                 Some(example) => serde_json::to_value(inputs_of(example, of_run)?).ok(),
                 None => serde_json::to_value(gold).ok(),
@@ -67,18 +71,8 @@ where
                 }
                 Ok(prediction)
             },
-        };
-        Self { dir, codec }
+        }
     }
-}
-
-/// How the parts of a row become JSON. A part that cannot be converted is not kept.
-#[derive_where(Clone, Copy)]
-struct Codec<G, P> {
-    inputs: fn(&G, Option<&[String]>) -> Option<Value>,
-    content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
-    encode: fn(&P) -> serde_json::Result<StoredPrediction>,
-    decode: fn(StoredPrediction) -> serde_json::Result<P>,
 }
 
 /// An output of a program.
@@ -99,7 +93,7 @@ struct StoredPrediction {
 /// The open store of a run.
 pub(crate) struct RunStore<G, P> {
     scope: Scope,
-    codec: Codec<G, P>,
+    options: StoreOptions<G, P>,
     /// What the program's outputs depend on besides its inputs; `None` if they are not kept, because predictions are
     /// given or the executable cannot be read.
     program: Option<Value>,
@@ -160,14 +154,12 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         // What a program without a version reads is unknown, so its outputs belong to one run, which continues after it
         // is interrupted or killed.
         let open_run = executable.map(|executable| OpenRun::open(&scope, &run, executable));
-        let program = match (version, &open_run) {
-            (Some(version), _) => Some(json!({ "version": version })),
-            (None, Some(run)) => Some(json!({ "run": run.begun })),
-            (None, None) => None,
-        };
+        let version = version.map(|version| json!({ "version": version }));
+        let run = || Some(json!({ "run": open_run.as_ref()?.begun }));
+        let program = version.or_else(run);
         Ok(Self {
             scope,
-            codec: options.codec,
+            options: options.clone(),
             program,
             open_run,
             metrics,
@@ -184,7 +176,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         is_given: bool,
     ) -> KeptRow<'_, G, P> {
         let output = self.program.as_ref().filter(|_| !is_given).and_then(|program| {
-            let inputs = (self.codec.inputs)(gold, inputs)?;
+            let inputs = (self.options.inputs)(gold, inputs)?;
             Some(
                 json!({ "kind": "output", "format": FORMAT, "program": program, "inputs": inputs }),
             )
@@ -244,7 +236,7 @@ impl<G, P> KeptRow<'_, G, P> {
     /// Returns the stored output of the program.
     pub(crate) fn output(&self, number: u32) -> Option<(P, ProgramRun)> {
         let StoredOutput { prediction, run } = self.scope.find(&self.output_key(number)?.hash)?;
-        let prediction = (self.run.codec.decode)(prediction).ok()?;
+        let prediction = (self.run.options.decode)(prediction).ok()?;
         self.scope.count(true);
         Some((prediction, run))
     }
@@ -256,7 +248,7 @@ impl<G, P> KeptRow<'_, G, P> {
             return;
         };
         // A prediction that cannot be serialized, such as one with NaN in a typed field, is made again.
-        let Ok(prediction) = (self.run.codec.encode)(prediction) else {
+        let Ok(prediction) = (self.run.options.encode)(prediction) else {
             return;
         };
         let cost = run.usage.and_then(|usage| usage.cost_msats);
@@ -268,17 +260,43 @@ impl<G, P> KeptRow<'_, G, P> {
 
     /// Returns the kept evaluations of a prediction.
     pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>, number: u32) -> KeptScores {
-        let RunStore { metrics, codec, .. } = self.run;
-        let row = (!metrics.is_empty()).then(|| (codec.content)(call));
+        let run = self.run;
+        let row = (!run.metrics.is_empty()).then(|| (run.options.content)(call));
         let row = row.flatten();
         let key = |(position, metric): &(usize, Value)| {
             let row = row.as_ref()?;
             let about = json!({ "kind": "evaluation", "format": FORMAT, "metric": metric, "row": row, "repeat": number });
             Some((*position, Key::new(&about)))
         };
-        KeptScores {
-            scope: self.scope.clone(),
-            keys: metrics.iter().filter_map(key).collect(),
+        run.metrics.iter().filter_map(key).collect()
+    }
+
+    /// Returns the stored outcomes that the metrics can have.
+    pub(crate) fn known(&self, keys: &KeptScores, plan: &Plan<'_, G, P>) -> HashMap<usize, Outcome>
+    where
+        G: Sync,
+        P: Sync,
+    {
+        let known = keys.iter().filter_map(|(position, key)| {
+            let outcome = self.scope.find(&key.hash)?;
+            let is_possible = plan.metrics.get(*position)?.is_possible(&outcome);
+            is_possible.then(|| self.scope.count(true))?;
+            Some((*position, outcome))
+        });
+        known.collect()
+    }
+
+    /// Keeps an outcome, unless it must be evaluated again. That applies to a failure that cost nothing, a row that the
+    /// budget did not cover, and a contribution to a score of all rows, whose type the metric's author defines.
+    pub(crate) fn keep(&self, key: Option<&Key>, outcome: &Outcome) {
+        let Some(key) = key.filter(|_| !outcome.is_skipped()) else {
+            return;
+        };
+        self.scope.count(false);
+        let cost = outcome.cost_msats();
+        if !outcome.has_contribution() && (cost > 0 || !outcome.is_failure()) {
+            self.scope
+                .keep("evaluation", (&key.hash, &key.about), outcome, Some(cost));
         }
     }
 
@@ -308,44 +326,11 @@ impl<G, P> Drop for KeptRow<'_, G, P> {
     }
 }
 
-/// The evaluations of one prediction that are kept, by the position of the metric.
-pub(crate) struct KeptScores {
-    scope: Scope,
-    keys: HashMap<usize, Key>,
-}
-
-impl KeptScores {
-    /// Returns the stored outcomes that the metrics can have.
-    pub(crate) fn known<G: Sync, P: Sync>(&self, plan: &Plan<'_, G, P>) -> HashMap<usize, Outcome> {
-        let known = self.keys.iter().filter_map(|(position, key)| {
-            let outcome = self.scope.find(&key.hash)?;
-            let is_possible = plan.metrics.get(*position)?.is_possible(&outcome);
-            is_possible.then(|| self.scope.count(true))?;
-            Some((*position, outcome))
-        });
-        known.collect()
-    }
-
-    /// Keeps an outcome, unless it must be evaluated again. That applies to a failure that cost nothing, a row that the
-    /// budget did not cover, and a contribution to a score of all rows, whose type the metric's author defines.
-    pub(crate) fn keep(&self, position: usize, outcome: &Outcome) {
-        let Some(key) = self.keys.get(&position) else {
-            return;
-        };
-        if outcome.is_skipped() {
-            return;
-        }
-        self.scope.count(false);
-        let cost = outcome.cost_msats();
-        if !outcome.has_contribution() && (cost > 0 || !outcome.is_failure()) {
-            self.scope
-                .keep("evaluation", (&key.hash, &key.about), outcome, Some(cost));
-        }
-    }
-}
+/// The keys of the evaluations of one prediction that are kept, by the position of the metric.
+pub(crate) type KeptScores = HashMap<usize, Key>;
 
 /// The key of a result.
-struct Key {
+pub(crate) struct Key {
     about: String,
     hash: Hash,
 }

@@ -187,15 +187,9 @@ impl Sample {
 
 /// Names of result columns that do not belong to a metric.
 fn is_reserved(name: &str) -> bool {
-    let columns = [
-        "id",
-        "gold",
-        "pred",
-        "attributes",
-        "manifest",
-        "traceback",
-        "repeats",
-    ];
+    let of_row = ["id", "gold", "pred", "attributes", "traceback"];
+    let of_file = ["manifest", "repeats"];
     let of_program = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
-    columns.contains(&name) || of_program.contains(&name)
+    let mut columns = of_row.iter().chain(&of_file).chain(&of_program);
+    columns.any(|column| *column == name)
 }

@@ -125,19 +125,16 @@ impl<G, P> RowResult<G, P> {
     /// Adds one of several evaluations of the row. The first prediction becomes the row's prediction.
     pub(crate) fn push_repeat(
         &mut self,
-        pred: Option<P>,
+        mut pred: Option<P>,
         run: Option<Box<ProgramRun>>,
         outcomes: Vec<Outcome>,
     ) {
-        let pred = match pred {
-            None => RepeatPred::None,
-            Some(other) if self.pred.is_some() => RepeatPred::Own(other),
-            first => {
-                self.pred = first;
-                RepeatPred::OfRow
-            }
-        };
+        let has_pred_of_row = self.pred.is_none() && pred.is_some();
+        if has_pred_of_row {
+            self.pred = pred.take();
+        }
         self.repeats.push(Repeat {
+            has_pred_of_row,
             pred,
             run,
             outcomes,
@@ -176,10 +173,10 @@ impl<G, P> RowResult<G, P> {
     ///
     /// Returns `None` if the program failed in that repeat or the row has fewer repeats.
     pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
-        match &self.repeats.get(number)?.pred {
-            RepeatPred::OfRow => self.pred.as_ref(),
-            RepeatPred::Own(pred) => Some(pred),
-            RepeatPred::None => None,
+        let repeat = self.repeats.get(number)?;
+        match repeat.has_pred_of_row {
+            true => self.pred.as_ref(),
+            false => repeat.pred.as_ref(),
         }
     }
 }
@@ -188,23 +185,16 @@ impl<G, P> RowResult<G, P> {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Repeat<P> {
-    pub(crate) pred: RepeatPred<P>,
+    /// `true` if the repeat evaluated the prediction of the row.
+    pub(crate) has_pred_of_row: bool,
+    /// The repeat's own prediction. `None` if the program failed.
+    pub(crate) pred: Option<P>,
     /// The trace, usage and latency of the program.
     ///
     /// This is `None` if the row came with a prediction or the program failed.
     pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics.
     pub outcomes: Vec<Outcome>,
-}
-
-/// The prediction that a repeat evaluated.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum RepeatPred<P> {
-    /// The prediction of the row.
-    OfRow,
-    Own(P),
-    /// The program failed.
-    None,
 }
 
 /// Returns the outcome of each metric over the repeats of a row.

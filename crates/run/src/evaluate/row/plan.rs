@@ -34,8 +34,8 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) gate: Option<Arc<Gate>>,
     /// How many rollouts may run a program at once, under a gate.
     pub(crate) permits: Semaphore,
-    /// The metric identities at the first run.
-    identities: OnceLock<Arc<IndexMap<String, MetricIdentity>>>,
+    /// The metric identities, with the files that they read as they were at the first run.
+    pub(crate) identities: OnceLock<IndexMap<String, MetricIdentity>>,
 }
 
 impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
@@ -46,10 +46,7 @@ impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
         gate: Option<Arc<Gate>>,
         concurrency: usize,
     ) -> Self {
-        let RowOptions {
-            timeout, repeats, ..
-        } = options;
-        let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
+        let waits = options.timeout.is_some() || options.repeats.is_some() || gate.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.metric().spec().is_async);
         let cheap = metrics.partition_point(|entry| entry.sample.is_none());
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
@@ -80,19 +77,6 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let is_kept = |entry: &MetricEntry<'_, G, P>| entry.metric().spec().cost_msats > 0;
         let judges_all = self.cheap == self.metrics.len();
         self.is_immediate && judges_all && !(has_store && self.metrics.iter().any(is_kept))
-    }
-
-    /// Returns the metric identities, with the current contents of the files they read.
-    pub(crate) fn current_identities(&self) -> Arc<IndexMap<String, MetricIdentity>> {
-        let identity = |entry: &MetricEntry<'_, G, P>| {
-            (entry.name.clone(), MetricIdentity::of(entry.metric()))
-        };
-        Arc::new(self.metrics.iter().map(identity).collect())
-    }
-
-    /// Like [`current_identities`](Self::current_identities), but with the files as they were at the first run.
-    pub(crate) fn identities(&self) -> Arc<IndexMap<String, MetricIdentity>> {
-        Arc::clone(self.identities.get_or_init(|| self.current_identities()))
     }
 
     pub(crate) fn call<'a>(
@@ -154,7 +138,7 @@ pub(crate) struct ProgramFailure {
 
 impl RowOptions {
     /// Returns `true` if a call has a deadline or may get a second attempt.
-    pub(super) fn has_limits(&self, deadline: Option<Instant>) -> bool {
+    fn has_limits(&self, deadline: Option<Instant>) -> bool {
         deadline.is_some() || self.resubmit_after.is_some()
     }
 
@@ -174,8 +158,12 @@ impl RowOptions {
             None => attempts.await,
             Some(deadline) => {
                 let attempts = tokio::time::timeout_at(deadline, attempts);
-                let attempt = attempts.await.unwrap_or(Err(Failure::TimedOut));
-                unless_late(attempt, is_conclusive, Some(deadline))
+                match attempts.await.unwrap_or(Err(Failure::TimedOut)) {
+                    Ok(late) if is_conclusive(&late) && Instant::now() > deadline => {
+                        Err(Failure::TimedOut)
+                    }
+                    attempt => attempt,
+                }
             }
         }
     }
@@ -218,19 +206,6 @@ impl RowOptions {
             }
             output = &mut second => if succeeded(&output) { output } else { first.await },
         }
-    }
-}
-
-/// Turns a conclusive result after the deadline into a timeout; a failure is returned unchanged.
-pub(super) fn unless_late<T, E>(
-    attempt: Attempt<Result<T, E>>,
-    is_conclusive: fn(&Result<T, E>) -> bool,
-    deadline: Option<Instant>,
-) -> Attempt<Result<T, E>> {
-    let late = || deadline.is_some_and(|deadline| Instant::now() > deadline);
-    match attempt {
-        Ok(result) if is_conclusive(&result) && late() => Err(Failure::TimedOut),
-        attempt => attempt,
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! The file is long because a rollout passes its program, its metrics and its budget in order.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -37,9 +38,6 @@ pub struct RolloutNumber(pub usize);
 
 /// A rollout's prediction, with the record of the run if a program was run; or the program's failure.
 type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
-
-/// A rollout that is ready to be scored; or the outcome of each metric.
-type RolloutCall<'a, G, P> = Result<MetricCall<'a, G, P>, &'a Outcome>;
 
 /// The outcomes of one rollout by metric, and the backtraces of panics.
 pub(super) type RolloutOutcomes = (Vec<Outcome>, Option<String>);
@@ -97,14 +95,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let together = if is_gated { number.max(1) } else { 1 };
         // The one prediction of a row is the same in all repeats, and so is its run.
         let has_pred = row.pred.is_some();
-        let mut given = given.map(|given| given.into_iter().map(|pred| Ok((pred, None))));
+        let mut given = given.map(|given| given.into_iter().map(|pred| Ok((pred, None))).collect());
         let (mut spending, mut interrupted) = (Spending::default(), Vec::new());
         for first in (0..number).step_by(together as usize) {
             let runs = match row.pred.take_if(|_| has_pred) {
                 Some(pred) => Some(vec![Ok((pred, row.run.take()))]),
-                None => given
-                    .as_mut()
-                    .map(|given| given.take(together as usize).collect()),
+                // Only under a gate, where all rollouts are evaluated together.
+                None => given.take(),
             };
             let numbers = first..first + together;
             // Boxed, because a future that is moved takes its memory twice.
@@ -163,16 +160,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 join_all(numbers.map(run)).await
             }
         };
-        let calls = runs.iter().map(|run| {
-            let (pred, run) = run.as_ref().map_err(|failure| &failure.outcome)?;
-            Ok(self.call(gold, pred, run.as_deref()))
-        });
-        let calls = calls.collect();
-        let scored = self.score_together(calls, deadline, first, kept).await;
+        let scored = self.score_together(gold, &runs, deadline, first, kept);
+        let scored = scored.await;
         (runs, scored)
     }
 
-    /// Runs a program on an example, once per rollout, and scores its predictions.
+    /// Runs a program on a row and scores its rollouts.
     pub(crate) async fn run_row<Kind>(
         &self,
         gold: &G,
@@ -180,20 +173,15 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> RowOutcomes {
         let numbers = 0..self.options.repeats.unwrap_or(1);
         let evaluated = self.evaluate_together(gold, None, program, numbers, None);
-        let (runs, (scored, spending)) = evaluated.await;
-        let outcomes = scored.into_iter().map(|(outcomes, _)| outcomes);
-        let outcomes = outcomes.zip(runs.iter().map(is_interrupted));
-        (outcomes.collect(), spending)
+        row_outcomes(evaluated.await)
     }
 
-    /// Scores several predictions for an example.
+    /// Scores the given predictions of a row.
     pub(crate) async fn score_row(&self, gold: &G, preds: &[P]) -> RowOutcomes {
-        let call = |pred| Ok(self.call(gold, pred, None));
-        let calls = preds.iter().map(call).collect();
-        let scored = self.score_together(calls, self.deadline(), 0, None);
-        let (scored, spending) = scored.await;
-        let outcomes = scored.into_iter().map(|(outcomes, _)| (outcomes, false));
-        (outcomes.collect(), spending)
+        let runs: Vec<RolloutRun<&P>> = preds.iter().map(|pred| Ok((pred, None))).collect();
+        let scored = self.score_together(gold, &runs, self.deadline(), 0, None);
+        let scored = scored.await;
+        row_outcomes((runs, scored))
     }
 
     /// Runs a program. Under a gate, only as many rollouts do so at once as the run allows.
@@ -273,26 +261,29 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     }
 
     /// Scores rollouts of a row. If a rollout's program failed, its outcome is that failure.
-    async fn score_together<'a>(
-        &'a self,
-        calls: Vec<RolloutCall<'a, G, P>>,
+    async fn score_together<B: Borrow<P> + Sync>(
+        &self,
+        gold: &G,
+        runs: &[RolloutRun<B>],
         deadline: Option<Instant>,
         first: u32,
-        kept: Option<&'a KeptRow<'a, G, P>>,
+        kept: Option<&KeptRow<'_, G, P>>,
     ) -> ScoredRollouts {
-        let rollout = |(number, call): (u32, &RolloutCall<'a, G, P>)| {
-            let call = call.as_ref().ok()?;
-            Some(self.rollout(*call, number, kept))
-        };
-        let rollouts: Vec<_> = (first..).zip(&calls).filter_map(rollout).collect();
+        let mut rollouts = Vec::new();
+        for (number, run) in (first..).zip(runs) {
+            if let Ok((pred, run)) = run {
+                let call = self.call(gold, pred.borrow(), run.as_deref());
+                rollouts.push(self.rollout(call, number, kept));
+            }
+        }
         let spending = Mutex::default();
         let scored = self.score_tiers(&rollouts, deadline, &spending).await;
         let mut scored = scored.into_iter();
-        let outcomes = |call: RolloutCall<'a, G, P>| match call {
+        let outcomes = |run: &RolloutRun<B>| match run {
             Ok(_) => scored.next().unwrap_or_default(),
-            Err(outcome) => (vec![outcome.clone(); self.metrics.len()], None),
+            Err(failure) => (vec![failure.outcome.clone(); self.metrics.len()], None),
         };
-        let outcomes = calls.into_iter().map(outcomes).collect();
+        let outcomes = runs.iter().map(outcomes).collect();
         (outcomes, *lock(&spending))
     }
 
@@ -305,7 +296,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let sharing = self.sharing.as_ref();
         let memo = sharing.map(|sharing| sharing.memo(call.address()));
         let kept = kept.map(|kept| (kept, kept.scores(&call, number)));
-        let known = kept.as_ref().map(|(_, scores)| scores.known(self));
+        let known = kept.as_ref().map(|(kept, keys)| kept.known(keys, self));
         Rollout {
             call,
             memo,
@@ -413,12 +404,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let kept = store.map(|store| store.row(&row.gold, None, true));
         let call = self.call(&row.gold, pred, row.run.as_deref());
         let rollout = self.rollout(call, 0, kept.as_ref());
-        let (tier, spending) = (metric..metric + 1, Mutex::default());
-        let judged = self.score_tier(&tier, vec![&rollout], self.deadline(), &spending);
-        for (outcomes, traceback) in judged.await.unwrap_or_default() {
-            row.outcomes.splice(tier.clone(), outcomes);
-            row.traceback = row.traceback.take().or(traceback);
-        }
+        let judged = self.score_metric(&rollout, metric, self.deadline(), None);
+        let traceback;
+        (row.outcomes[metric], traceback) = in_scope(kept.as_ref(), judged).await;
+        row.traceback = row.traceback.take().or(traceback);
     }
 }
 
@@ -426,6 +415,15 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 fn skipped(budget: u64) -> Outcome {
     let cost_msats = 0;
     Outcome::Skipped { budget, cost_msats }
+}
+
+/// Returns the outcomes of the rollouts of a row, and the cost of their calls.
+fn row_outcomes<P>(
+    (runs, (scored, spending)): (Vec<RolloutRun<P>>, ScoredRollouts),
+) -> RowOutcomes {
+    let outcomes = scored.into_iter().map(|(outcomes, _)| outcomes);
+    let outcomes = outcomes.zip(runs.iter().map(is_interrupted));
+    (outcomes.collect(), spending)
 }
 
 fn is_interrupted<P>(run: &RolloutRun<P>) -> bool {

@@ -2,53 +2,28 @@
 //!
 //! The prediction comes from `rollouts.rs`.
 
-use std::future::poll_fn;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::task::{Context, Poll};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::join_all;
 use tokio::time::Instant;
 
 use super::gate::Charge;
 use super::metric_entry::MetricEntry;
-use super::plan::{Attempt, Failure, Plan, is_conclusive, unless_late};
+use super::plan::{Attempt, Failure, Plan, is_conclusive};
 use super::rollouts::{Rollout, RolloutOutcomes};
 use crate::contract::{
     Answer, Metric, MetricCall, MetricError, MetricErrorKind, Origin, Outcome, RowAnswer, panic,
 };
 use crate::evaluate::error::EvaluateError;
 
-type PendingAnswer<'a> = BoxFuture<'a, Result<RowAnswer, MetricError>>;
-
-/// The metrics of a call after the first poll of each.
-struct Begun<'a> {
-    outcomes: Vec<Outcome>,
-    tracebacks: Vec<String>,
-    pending: Vec<PendingCall<'a>>,
-}
-
-struct PendingCall<'a> {
-    position: usize,
-    future: PendingAnswer<'a>,
-    charge: Option<Charge<'a>>,
-}
-
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row that has a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
-    /// metric has to wait after all.
-    pub(crate) fn score_now(
-        &self,
-        call: MetricCall<'_, G, P>,
-        outcomes: &mut Vec<Outcome>,
-    ) -> Option<Option<String>> {
-        outcomes.clear();
-        outcomes.reserve_exact(self.cheap);
+    /// Scores a row that has a prediction without awaiting anything. Returns `None` if a metric has to wait after all.
+    pub(crate) fn score_now(&self, call: MetricCall<'_, G, P>) -> Option<RolloutOutcomes> {
         let sharing = self.sharing.as_ref();
         let memo = sharing.map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
-        let mut tracebacks = Vec::new();
+        let (mut outcomes, mut tracebacks) = (Vec::with_capacity(self.cheap), Vec::new());
         for entry in &self.metrics[..self.cheap] {
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Ready(result)) => Ok(result),
@@ -60,143 +35,57 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             tracebacks.extend(traceback);
             outcomes.push(outcome);
         }
-        Some(joined(&tracebacks))
+        Some((outcomes, joined(&tracebacks)))
     }
 
-    /// Evaluates the metrics in a range whose outcomes are not stored. Pending answers are awaited concurrently. Each
-    /// call is settled with the next charge, if there is one.
-    pub(super) fn score_metrics<'a>(
+    /// Evaluates the metrics in a range concurrently. Each call is settled with the next charge, if there is one.
+    pub(super) async fn score_metrics<'a>(
         &'a self,
         rollout: &'a Rollout<'a, G, P>,
         deadline: Option<Instant>,
         metrics: Range<usize>,
         charges: Vec<Charge<'a>>,
-    ) -> impl Future<Output = RolloutOutcomes> {
-        let call = rollout.call.with_memo(rollout.memo.as_ref());
-        let start = metrics.start;
-        let mut given = Some((metrics, charges));
-        // Not an `async fn`, which would store each argument twice.
-        async move {
-            let begin = |context: &mut Context<'_>| match given.take() {
-                Some(given) => {
-                    Poll::Ready(self.begin_metrics(context, (rollout, call), deadline, given))
-                }
-                None => Poll::Pending,
-            };
-            let Begun {
-                mut outcomes,
-                mut tracebacks,
-                pending,
-            } = poll_fn(begin).await;
-            let call = &call;
-            let calls = pending.into_iter().map(
-                |PendingCall {
-                     position,
-                     future,
-                     charge,
-                 }| async move {
-                    let entry = &self.metrics[position];
-                    let attempt = if self.options.has_limits(deadline) {
-                        // Boxed, so calls without limits take less memory.
-                        Box::pin(self.await_within_limits(entry, *call, future, deadline)).await
-                    } else {
-                        let answer = panic::catch_async(self.options.traceback, future).await;
-                        answer.map_err(Failure::Panicked)
-                    };
-                    (position, self.settled(rollout, position, attempt, charge))
-                },
-            );
-            for (position, (outcome, traceback)) in join_all(calls).await {
-                outcomes[position - start] = outcome;
-                tracebacks.extend(traceback);
-            }
-            (outcomes, joined(&tracebacks))
-        }
-    }
-
-    /// Starts the metrics. An answer that is ready on the first poll takes no memory while others are awaited.
-    fn begin_metrics<'a>(
-        &'a self,
-        context: &mut Context<'_>,
-        (rollout, call): (&Rollout<'_, G, P>, MetricCall<'a, G, P>),
-        deadline: Option<Instant>,
-        (metrics, charges): (Range<usize>, Vec<Charge<'a>>),
-    ) -> Begun<'a> {
+    ) -> RolloutOutcomes {
         let mut charges = charges.into_iter();
-        let mut outcomes = Vec::with_capacity(metrics.len());
-        let mut tracebacks = Vec::new();
-        let mut pending = Vec::new();
-        for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
-            if let Some(outcome) = rollout.known.get(&position) {
-                outcomes.push(outcome.clone());
-                continue;
-            }
-            let charge = charges.next();
-            let answer = panic::catch(self.options.traceback, || match entry.answer(call) {
-                Answer::Pending(mut future) => match future.as_mut().poll(context) {
-                    Poll::Ready(result) => Answer::Ready(result),
-                    Poll::Pending => Answer::Pending(future),
-                },
-                ready => ready,
-            });
-            let attempt = match answer {
-                Ok(Answer::Pending(future)) => {
-                    // Replaced when the call finishes.
-                    outcomes.push(Outcome::Abstained);
-                    pending.push(PendingCall {
-                        position,
-                        future,
-                        charge,
-                    });
-                    continue;
-                }
-                Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
-                Err(panic) => Err(Failure::Panicked(panic)),
-            };
-            let (outcome, traceback) = self.settled(rollout, position, attempt, charge);
-            tracebacks.extend(traceback);
-            outcomes.push(outcome);
-        }
-        Begun {
+        let calls = metrics.map(|position| {
+            let is_new = !rollout.known.contains_key(&position);
+            let charge = is_new.then(|| charges.next()).flatten();
+            self.score_metric(rollout, position, deadline, charge)
+        });
+        let (outcomes, tracebacks): (_, Vec<_>) = join_all(calls).await.into_iter().unzip();
+        (
             outcomes,
-            tracebacks,
-            pending,
-        }
+            joined(&Vec::from_iter(tracebacks.into_iter().flatten())),
+        )
     }
 
-    /// Settles and keeps a finished call. Returns its outcome, and the backtrace of a panic.
-    fn settled(
+    /// Evaluates one metric, then settles and keeps the call, unless its outcome is stored. Returns its outcome, and the
+    /// backtrace of a panic.
+    pub(super) async fn score_metric(
         &self,
         rollout: &Rollout<'_, G, P>,
         position: usize,
-        attempt: Attempt<Result<RowAnswer, MetricError>>,
+        deadline: Option<Instant>,
         charge: Option<Charge<'_>>,
     ) -> (Outcome, Option<String>) {
+        if let Some(outcome) = rollout.known.get(&position) {
+            return (outcome.clone(), None);
+        }
+        let entry = &self.metrics[position];
+        let start = |is_first| {
+            // Without the memo, because a second attempt must not wait for the first one's answer.
+            let memo = rollout.memo.as_ref().filter(|_| is_first);
+            entry.answer(rollout.call.with_memo(memo)).resolved()
+        };
+        let attempt = self.options.attempt(start, is_conclusive, deadline).await;
         if let Some(charge) = charge {
             charge.settle(cost_of(&attempt));
         }
-        let (outcome, traceback) = self.outcome(&self.metrics[position], attempt);
-        if let Some((_, scores)) = &rollout.kept {
-            scores.keep(position, &outcome);
+        let (outcome, traceback) = self.outcome(entry, attempt);
+        if let Some((kept, keys)) = &rollout.kept {
+            kept.keep(keys.get(&position), &outcome);
         }
         (outcome, traceback)
-    }
-
-    async fn await_within_limits<'a>(
-        &'a self,
-        entry: &'a MetricEntry<'_, G, P>,
-        call: MetricCall<'a, G, P>,
-        future: PendingAnswer<'a>,
-        deadline: Option<Instant>,
-    ) -> Attempt<Result<RowAnswer, MetricError>> {
-        let first = Mutex::new(Some(future));
-        let start = |_| {
-            let first = first.lock().ok().and_then(|mut first| first.take());
-            // Without the memo, because a second attempt must not wait for the first one's answer.
-            let again = || entry.answer(call.without_memo());
-            async move { first.map_or_else(again, Answer::Pending).resolved().await }
-        };
-        self.options.attempt(start, is_conclusive, deadline).await
     }
 
     /// Returns the outcome of a call, and the backtrace of a panic.

@@ -236,7 +236,6 @@ impl RepeatTally {
 fn share_of_equal_pairs(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let pairs = |count: usize| (count * (count - 1) / 2) as f64;
-    #[expect(clippy::float_cmp, reason = "the same score is the same number")]
     let equal: f64 = values
         .chunk_by(|a, b| a == b)
         .map(|equal| pairs(equal.len()))

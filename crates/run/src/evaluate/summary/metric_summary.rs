@@ -183,7 +183,6 @@ pub struct MetricSummary {
     pub(crate) has_interval: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

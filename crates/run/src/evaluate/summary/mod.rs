@@ -15,11 +15,12 @@ mod tally;
 pub use self::counts::{RepeatSummary, UnknownField};
 pub use self::metric_summary::MetricSummary;
 pub use self::result::{Ending, EvaluationResult, ProgramTotals};
-pub(super) use self::tally::PlainTally;
 pub(crate) use self::tally::{Tally, TallyOptions};
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use indexmap::IndexMap;
 
 use crate::contract::{Example, Prediction, ScoreKind, ScoreRange, panic};
 use crate::evaluate::row::RowResult;
@@ -53,13 +54,6 @@ pub(crate) struct Sample {
     values: Vec<(Place, f64)>,
 }
 
-impl IntervalOptions {
-    /// Returns `true` if the rows themselves are needed, not only their values.
-    pub(crate) fn needs_places(&self) -> bool {
-        self.by_group || self.bootstrap.is_some()
-    }
-}
-
 impl Sample {
     pub(crate) fn new(options: IntervalOptions) -> Self {
         Self {
@@ -75,11 +69,6 @@ impl Sample {
         } else if self.options.by_group {
             self.clusters.record(place.group, value);
         }
-    }
-
-    /// Adds values without recording which rows they belong to.
-    pub(crate) fn add(&mut self, moments: &Moments) {
-        self.moments.merge(moments);
     }
 
     /// Returns the mean of the recorded values.
@@ -99,17 +88,13 @@ impl Sample {
     ///
     /// `kind` is the kind of the values. A bool has the values 0 and 1.
     pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
-        let IntervalOptions {
-            by_group,
-            bootstrap,
-        } = self.options;
-        if let Some(bootstrap) = bootstrap {
+        if let Some(bootstrap) = self.options.bootstrap {
             let uncertainty = bootstrap.mean(&self.units());
             return range.map_or(uncertainty, |range| {
                 uncertainty.within(range.min, range.max)
             });
         }
-        match (by_group, kind, range) {
+        match (self.options.by_group, kind, range) {
             (true, _, Some(range)) => self.clusters.uncertainty_within(range.min, range.max),
             (true, _, None) => self.clusters.uncertainty(),
             (false, ScoreKind::Bool, _) => self.proportion().uncertainty(),
@@ -129,11 +114,6 @@ impl Sample {
         let ones = self
             .mean()
             .map_or(0.0, |mean| (mean * trials as f64).round());
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count"
-        )]
         Proportion {
             successes: ones as u64,
             trials,
@@ -147,17 +127,13 @@ impl Sample {
         if !self.options.by_group {
             return values.into_iter().map(|(_, value)| (value, 1)).collect();
         }
-        let mut units: Vec<(f64, u64)> = Vec::new();
-        let mut of_group = HashMap::new();
+        let mut units: IndexMap<u32, (f64, u64)> = IndexMap::new();
         for (place, value) in values {
-            let unit = *of_group.entry(place.group).or_insert_with(|| {
-                units.push((0.0, 0));
-                units.len() - 1
-            });
-            units[unit].0 += value;
-            units[unit].1 += 1;
+            let unit = units.entry(place.group).or_default();
+            unit.0 += value;
+            unit.1 += 1;
         }
-        units
+        units.into_values().collect()
     }
 }
 
@@ -168,7 +144,7 @@ pub(crate) type GroupOf<G, P> = Arc<dyn Fn(&RowResult<G, P>) -> Option<String> +
 pub(crate) struct Groups<G, P> {
     of: GroupOf<G, P>,
     numbers: HashMap<String, u32>,
-    next: u32,
+    /// Each is its own group.
     rows_without: u64,
 }
 
@@ -177,7 +153,6 @@ impl<G, P> Groups<G, P> {
         Self {
             of,
             numbers: HashMap::new(),
-            next: 0,
             rows_without: 0,
         }
     }
@@ -185,27 +160,14 @@ impl<G, P> Groups<G, P> {
     /// Returns the number of the row's group. A row gets a group of its own if it has none or if the function panics.
     pub(crate) fn of(&mut self, row: &RowResult<G, P>) -> u32 {
         let group = panic::catch(false, || (self.of)(row)).ok().flatten();
-        let Some(group) = group else {
-            self.rows_without += 1;
-            return self.take_number();
-        };
-        if let Some(number) = self.numbers.get(&group) {
-            return *number;
-        }
-        let number = self.take_number();
-        self.numbers.insert(group, number);
-        number
+        let next = self.numbers.len() as u64 + self.rows_without;
+        let next = u32::try_from(next).unwrap_or(u32::MAX);
+        self.rows_without += u64::from(group.is_none());
+        group.map_or(next, |group| *self.numbers.entry(group).or_insert(next))
     }
 
-    /// Returns the number of rows without a group.
     pub(crate) fn rows_without(&self) -> u64 {
         self.rows_without
-    }
-
-    fn take_number(&mut self) -> u32 {
-        let number = self.next;
-        self.next = self.next.saturating_add(1);
-        number
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::metric_summary::MetricSummary;
@@ -232,14 +233,14 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
         let mut report = serializer.serialize_struct("EvaluationResult", 7)?;
         report.serialize_field("format", &FORMAT)?;
         report.serialize_field("rows", &self.rows)?;
-        report.serialize_field("metrics", &ByName(&self.metrics))?;
-        match self.program.is_reported() {
-            true => report.serialize_field("program", &self.program)?,
-            false => report.skip_field("program")?,
+        let metrics = self.metrics.iter();
+        let metrics: IndexMap<_, _> = metrics.map(|summary| (&summary.name, summary)).collect();
+        report.serialize_field("metrics", &metrics)?;
+        if self.program.is_reported() {
+            report.serialize_field("program", &self.program)?;
         }
-        match &self.early {
-            Some(early) => report.serialize_field("early", early)?,
-            None => report.skip_field("early")?,
+        if let Some(early) = &self.early {
+            report.serialize_field("early", early)?;
         }
         report.serialize_field("ending", self.ending.name())?;
         report.serialize_field("elapsed_s", &self.elapsed.as_secs_f64())?;
@@ -286,14 +287,6 @@ impl<G, P> EvaluationResult<G, P> {
     }
 }
 
-struct ByName<'a>(&'a [MetricSummary]);
-
-impl Serialize for ByName<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|summary| (&summary.name, summary)))
-    }
-}
-
 impl<G, P> fmt::Display for EvaluationResult<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.headlines(f.alternate()))?;
@@ -306,17 +299,9 @@ impl<G, P> fmt::Display for EvaluationResult<G, P> {
     }
 }
 
-impl<G, P> fmt::Debug for EvaluationResult<G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EvaluationResult")
-            .field("score", &self.score)
-            .field("rows", &self.rows)
-            .field("failed_rows", &self.failed_rows)
-            .field("ending", &self.ending)
-            .field("results", &format_args!("<{} rows>", self.results.len()))
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(EvaluationResult<G, P>: |it|
+    "score" => it.score, "rows" => it.rows, "failed_rows" => it.failed_rows, "ending" => it.ending,
+    "results" => format_args!("<{} rows>", it.results.len()));
 
 /// A program's tokens, cost and latency, summed over the rows of an evaluation.
 ///
@@ -350,7 +335,6 @@ pub struct ProgramTotals {
 
 impl ProgramTotals {
     /// Returns the mean latency per row, in seconds.
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 rows")]
     pub fn mean_latency_s(&self) -> Option<f64> {
         Some(self.latency?.as_secs_f64() / self.latency_rows as f64)
     }

@@ -112,26 +112,6 @@ impl Tally {
         }
     }
 
-    /// Returns an empty tally of plain rows for this metric.
-    pub(crate) fn plain(&self) -> PlainTally {
-        PlainTally::new(self.counts.histogram.as_ref().map(Histogram::emptied))
-    }
-
-    /// Adds plain rows.
-    pub(crate) fn add(&mut self, plain: &PlainTally) {
-        let counts = &mut self.counts;
-        counts.scored += plain.scored;
-        add_passed(&mut counts.passed, plain.passed);
-        counts.ones += plain.ones;
-        counts.cost_msats = counts.cost_msats.saturating_add(plain.cost_msats);
-        self.scored.merge(&plain.moments);
-        self.values.add(&plain.moments);
-        if let (Some(histogram), Some(more)) = (&mut counts.histogram, &plain.histogram) {
-            histogram.merge(more);
-        }
-    }
-
-    /// Adds the repeats of a row. Its reduced outcome is recorded separately.
     /// Records a row in the tallies of all metrics.
     pub(crate) fn record_row<G, P>(tallies: &mut [Self], place: Place, row: &RowResult<G, P>) {
         for (metric, (tally, outcome)) in tallies.iter_mut().zip(&row.outcomes).enumerate() {
@@ -143,6 +123,7 @@ impl Tally {
         }
     }
 
+    /// Adds the repeats of a row. Its reduced outcome is recorded separately.
     fn record_repeats(&mut self, outcomes: &[&Outcome]) {
         if let Some(repeats) = &mut self.repeats {
             repeats.record(outcomes, self.options.failure_score);
@@ -153,7 +134,9 @@ impl Tally {
         let row = place.row;
         let counts = &mut self.counts;
         counts.scored += 1;
-        add_passed(&mut counts.passed, scored.passed.map(u64::from));
+        if let Some(passed) = scored.passed {
+            *counts.passed.get_or_insert(0) += u64::from(passed);
+        }
         counts.judged_offline += u64::from(scored.is_judged_offline());
         counts.ones += u64::from(scored.score.value >= 1.0);
         if let Some(histogram) = &mut counts.histogram {
@@ -326,44 +309,5 @@ impl Tally {
                 max: range.max.max(failure),
             },
         })
-    }
-}
-
-/// The counts and values of one metric.
-#[derive(Default)]
-pub(crate) struct PlainTally {
-    pub(crate) scored: u64,
-    pub(crate) passed: Option<u64>,
-    pub(crate) ones: u64,
-    pub(crate) cost_msats: u64,
-    pub(crate) moments: Moments,
-    pub(crate) histogram: Option<Histogram>,
-}
-
-impl PlainTally {
-    pub(crate) fn new(histogram: Option<Histogram>) -> Self {
-        Self {
-            histogram,
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn record(&mut self, scored: &Scored) {
-        let value = scored.score.value;
-        self.scored += 1;
-        add_passed(&mut self.passed, scored.passed.map(u64::from));
-        self.ones += u64::from(value >= 1.0);
-        self.cost_msats = self.cost_msats.saturating_add(scored.score.cost_msats);
-        self.moments.record(value);
-        if let Some(histogram) = &mut self.histogram {
-            histogram.record(value);
-        }
-    }
-}
-
-/// Adds rows that passed; `None` if the rows have no verdict.
-pub(crate) fn add_passed(passed: &mut Option<u64>, more: Option<u64>) {
-    if let Some(more) = more {
-        *passed.get_or_insert(0) += more;
     }
 }

@@ -98,11 +98,8 @@ pub(super) fn estimate(truth: &Truth, name: &str, failure_score: f64) -> Option<
         ),
         (false, false) => (TruthMethod::Sample, powered(truth, failure_score, false)),
     };
-    let SampledMean {
-        mean,
-        interval,
-        worth,
-    } = estimated.ok()?;
+    let estimated = estimated.ok()?;
+    let ci95 = [estimated.interval.low, estimated.interval.high];
     let rows = truth.rows.len() as u64;
     let share = rows as f64 / (rows + truth.failed) as f64;
     // Rows whose program failed are known to count as the failure score.
@@ -114,9 +111,9 @@ pub(super) fn estimate(truth: &Truth, name: &str, failure_score: f64) -> Option<
         rows,
         sampled,
         judged,
-        mean: with_failed(mean),
-        ci95: [interval.low, interval.high].map(with_failed),
-        worth,
+        mean: with_failed(estimated.mean),
+        ci95: ci95.map(with_failed),
+        worth: estimated.worth,
         strata: truth.strata.clone(),
         note,
     })

@@ -28,7 +28,7 @@ use std::time::Duration;
 use futures_util::future::OptionFuture;
 use tokio::time::Instant;
 
-use self::threads::{SharedRows, ThreadRows};
+use self::threads::SharedRows;
 use crate::contract::{Outcome, panic};
 use crate::evaluate::early::EarlyRun;
 use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
@@ -37,7 +37,7 @@ use crate::evaluate::manifest::{Manifest, StartedManifest};
 use crate::evaluate::options::{Observers, Options};
 use crate::evaluate::report::{Lines, Progress, Render, ResultFiles, score_line};
 use crate::evaluate::row::{Plan, RowResult, RunStore};
-use crate::evaluate::summary::{Groups, MetricSummary, Place, PlainTally, ProgramTotals, Tally};
+use crate::evaluate::summary::{Groups, MetricSummary, Place, ProgramTotals, Tally};
 use crate::evaluate::truth::TruthRun;
 
 /// The state that the threads or tasks of one run share.
@@ -52,8 +52,6 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) truth: Option<TruthRun<G, P>>,
     pub(crate) observers: Observers<G, P>,
     pub(crate) collector: Mutex<Collector<G, P>>,
-    /// Rows from this position on need only be counted; `None` if every row must be kept or passed on.
-    pub(crate) counted_from: Option<u64>,
     /// The rows of each thread.
     pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
     /// Set if rows are written.
@@ -117,11 +115,6 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         });
     }
 
-    /// Returns `true` if a row need only be counted, without a place in the results.
-    pub(crate) fn may_count(&self, index: u64) -> bool {
-        self.counted_from.is_some_and(|from| index >= from)
-    }
-
     /// Records rows, and stops the run if no more rows should be taken.
     pub(crate) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
         let mut collector = lock(&self.collector);
@@ -134,13 +127,6 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         if collector.is_full() {
             self.stop.raise(Level::Stopped);
         }
-    }
-
-    /// Returns the rows of a new thread.
-    pub(crate) fn add_thread(&self) -> SharedRows<G, P> {
-        let rows = Arc::new(Mutex::new(ThreadRows::new(&lock(&self.collector).tallies)));
-        lock(&self.thread_rows).push(Arc::clone(&rows));
-        rows
     }
 }
 
@@ -200,15 +186,6 @@ impl<G, P> Collector<G, P> {
         if index < self.keep_below {
             self.results.push((index, row));
         }
-    }
-
-    /// Adds rows that were only counted, and empties their tallies.
-    pub(crate) fn add(&mut self, rows: u64, counted: &mut [PlainTally]) {
-        self.rows += rows;
-        for (tally, counted) in self.tallies.iter_mut().zip(counted) {
-            tally.add(&std::mem::replace(counted, tally.plain()));
-        }
-        self.row_done();
     }
 
     /// Writes the lines of rows, if rows are written.

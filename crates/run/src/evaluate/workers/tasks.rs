@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 
 use super::threads::number_of_threads;
 use super::{Run, UntilDropped, until_dropped};
 use crate::contract::{Program, Settings, panic};
-use crate::evaluate::error::{EvaluateError, Level, Stop};
+use crate::evaluate::error::{EvaluateError, Level};
 use crate::evaluate::input::Numbered;
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::RowResult;
@@ -62,9 +62,18 @@ where
                 biased;
                 () = run.stop.reached(Level::Abandoned) => {
                     has_rows = false;
-                    abandon(&mut tasks, &run.stop).await;
+                    // A task that blocks its thread cannot be cancelled.
+                    tokio::select! {
+                        () = tasks.shutdown() => {}
+                        () = run.stop.reached(Level::GivenUp) => tasks.detach_all(),
+                    }
                 }
-                Some(ended) = tasks.join_next() => ended.or_else(check_task)?,
+                Some(ended) = tasks.join_next() => {
+                    let panic = ended.err().and_then(|error| error.try_into_panic().ok());
+                    if let Some(panic) = panic {
+                        return Err(EvaluateError::worker(&panic::into_message(panic)));
+                    }
+                }
                 next = next, if takes_row => match next {
                     (Some(row), permit) => spawn(&mut tasks, row, permit),
                     (None, _) => has_rows = false,
@@ -79,23 +88,6 @@ where
         Ok(())
     })
     .await
-}
-
-/// Cancels the tasks. One that computes without awaiting anything cannot be cancelled, so the run ends without it and
-/// does not record its row.
-async fn abandon(tasks: &mut JoinSet<()>, stop: &Stop) {
-    tokio::select! {
-        () = tasks.shutdown() => {}
-        () = stop.reached(Level::GivenUp) => tasks.detach_all(),
-    }
-}
-
-/// Returns an error if a task panicked. A cancelled task only abandoned its row.
-fn check_task(error: JoinError) -> Result<(), EvaluateError> {
-    match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::worker(&panic::into_message(payload))),
-        Err(_) => Ok(()),
-    }
 }
 
 impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
@@ -152,12 +144,8 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     }
 
     async fn judge(&self, truth: &TruthRun<G, P>, sampled: SampledRow<G, P>) {
-        let SampledRow {
-            index,
-            mut row,
-            judges,
-        } = sampled;
-        for judge in judges {
+        let (index, mut row) = (sampled.index, sampled.row);
+        for judge in sampled.judges {
             if self.stop.is_at(Level::Stopped) {
                 break;
             }
