@@ -24,8 +24,7 @@ use super::programs::{Programs, Search};
 use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, processes, seccomp,
-    supervise,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, seccomp, supervise,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -271,17 +270,12 @@ impl Bubblewrap {
             .arg(&job.command)
             .arg(if job.keep.is_some() { "keep" } else { "" });
         command.args(required(job));
-        let (limits, dirs) = (job.limits.clone(), vec![staged]);
-        let kill = processes::kill_namespace;
-        let trailer = if job.keep.is_some() { ARCHIVE_BYTES } else { 0 };
         Ok(Prepared {
             command,
-            limits,
-            kill,
+            limits: job.limits.clone(),
             meter,
-            ready: READY,
-            trailer,
-            _dirs: dirs,
+            trailer: if job.keep.is_some() { ARCHIVE_BYTES } else { 0 },
+            _dir: staged,
         })
     }
 

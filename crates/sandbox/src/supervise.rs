@@ -1,11 +1,10 @@
-//! Supervises one process: reads its output, enforces its limits and waits for it. [`Unconfined`] runs trusted code without
-//! isolation.
+//! Supervises one sandbox: reads its output, enforces its limits and waits for it.
 //!
 //! Each process is supervised by its own thread. The kernel kills a sandbox when the thread that started it terminates
 //! (`--die-with-parent`), so it must not be a pool thread.
 
 use std::io::{Read, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +12,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use tempfile::TempDir;
 
 use super::accounting::Meter;
-use super::{Job, Limits, Report, SandboxError, SandboxProvider, Termination, processes, work_dir};
+use super::init::READY;
+use super::{Limits, Report, SandboxError, Termination, processes};
 
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -30,22 +29,16 @@ pub(super) const SETUP_SECS: u64 = 30;
 /// threads that read them may run late on a busy machine.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Kills a process with everything that it started, and waits for it.
-pub(super) type Kill = fn(&mut Child);
-
 /// A command, and what is needed to supervise it.
 pub(super) struct Prepared {
     pub(super) command: Command,
     pub(super) limits: Limits,
-    pub(super) kill: Kill,
     /// If the meter must be joined, the command reads a line from standard input before it starts.
     pub(super) meter: Meter,
-    /// The marker on standard error once the sandbox is set up. It does not count as output.
-    pub(super) ready: &'static str,
     /// The number of bytes that may follow the command's output without counting as output.
     pub(super) trailer: u64,
-    /// Directories that are removed once the command has terminated.
-    pub(super) _dirs: Vec<TempDir>,
+    /// A directory that is removed once the command has terminated.
+    pub(super) _dir: TempDir,
 }
 
 /// Prepares and runs a command on its own thread. If the future is dropped, the command is killed.
@@ -90,12 +83,7 @@ struct Run {
 
 impl Run {
     fn start(mut prepared: Prepared) -> Result<Self, SandboxError> {
-        let Prepared {
-            command,
-            meter,
-            ready,
-            ..
-        } = &mut prepared;
+        let Prepared { command, meter, .. } = &mut prepared;
         let stdin = if meter.must_join() {
             Stdio::piped()
         } else {
@@ -124,7 +112,7 @@ impl Run {
             spawn_reader(stderr, true, send);
         }
         Ok(Self {
-            ready_at: ready.is_empty().then_some(started),
+            ready_at: None,
             prepared,
             child,
             started,
@@ -187,12 +175,12 @@ impl Run {
     }
 
     fn output_limit(&self) -> u64 {
-        let added = (self.prepared.ready.len() as u64).saturating_add(self.prepared.trailer);
+        let added = (READY.len() as u64).saturating_add(self.prepared.trailer);
         self.prepared.limits.output_bytes().saturating_add(added)
     }
 
     fn is_ready(&self) -> bool {
-        self.stderr.starts_with(self.prepared.ready.as_bytes())
+        self.stderr.starts_with(READY.as_bytes())
     }
 
     fn append(&mut self, chunk: Chunk) {
@@ -217,7 +205,7 @@ impl Run {
             None if !cancelled.load(Ordering::Relaxed) => self.wait(),
             _ => None,
         };
-        (self.prepared.kill)(&mut self.child);
+        processes::kill_namespace(&mut self.child);
         self.drain();
         // A command may exit before its last output has been read.
         let is_too_long = self.output_len() > self.output_limit();
@@ -318,62 +306,4 @@ pub(super) async fn on_thread<T: Send + 'static>(
     receive
         .await
         .map_err(|_| SandboxError::io(name, "the thread panicked"))
-}
-
-/// A provider that runs commands without isolation.
-///
-/// The commands have all the permissions of the current process.
-///
-/// This provider limits only time, output and memory. It checks memory use at intervals.
-///
-/// When a command ends, its process group is killed. A process that has left the group survives.
-#[derive(Debug, Clone)]
-pub struct Unconfined(());
-
-impl Unconfined {
-    /// Creates a provider without isolation.
-    ///
-    /// Use it only for code that you wrote yourself or have reviewed.
-    pub fn run_without_isolation_because_i_trust_the_code() -> Self {
-        Self(())
-    }
-}
-
-#[async_trait]
-impl SandboxProvider for Unconfined {
-    fn name(&self) -> &'static str {
-        "unconfined"
-    }
-
-    async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        if job.keep.is_some() || job.program.is_some() {
-            let why = "a check stage requires isolation; use the isolation `bubblewrap`";
-            return Err(SandboxError::NoIsolation(why.to_owned()));
-        }
-        let job = job.clone();
-        let prepare = move || {
-            let created = tempfile::tempdir();
-            let folder =
-                created.map_err(|error| SandboxError::io("creating the work directory", error))?;
-            let staged = work_dir::prepare(&job, None)?;
-            let mut command = Command::new("/bin/sh");
-            // The work directory is a copy that the command may change.
-            command.args([
-                "-c",
-                "cp -R \"$0\"/files/. \"$0\"/read_only/. . && exec /bin/sh -c \"$1\"",
-            ]);
-            command.arg(staged.path()).arg(&job.command);
-            command.current_dir(folder.path()).process_group(0);
-            Ok(Prepared {
-                command,
-                limits: job.limits,
-                kill: processes::kill_group,
-                meter: Meter::Resident,
-                ready: "",
-                trailer: 0,
-                _dirs: vec![folder, staged],
-            })
-        };
-        supervise(prepare).await
-    }
 }

@@ -148,8 +148,6 @@ impl Mechanism {
 pub(super) enum Meter {
     Cgroup(Cgroup),
     PerTask(Tasks),
-    /// The processes' resident memory. The figure can be incomplete.
-    Resident,
 }
 
 impl Meter {
@@ -162,7 +160,7 @@ impl Meter {
     pub(super) fn join(&self, pid: u32) -> std::io::Result<()> {
         match self {
             Self::Cgroup(cgroup) => cgroup.join(pid),
-            Self::PerTask(_) | Self::Resident => Ok(()),
+            Self::PerTask(_) => Ok(()),
         }
     }
 
@@ -174,7 +172,6 @@ impl Meter {
         match self {
             Self::Cgroup(cgroup) => cgroup.is_exceeded(),
             Self::PerTask(tasks) => tasks.is_exceeded(root, is_ready, limit),
-            Self::Resident => tasks::resident(root) > limit,
         }
     }
 

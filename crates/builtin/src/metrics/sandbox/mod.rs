@@ -16,9 +16,7 @@ use crate::contract::{
 };
 use crate::metric;
 use crate::metrics::inputs as fields;
-use crate::sandbox::{
-    Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unconfined, check_path,
-};
+use crate::sandbox::{Bubblewrap, Job, Report, SandboxError, SandboxProvider, check_path};
 
 pub use command::{CommandSettings, CommandSettingsSetters};
 pub use test_results::{TestPass, VerificationDelta, test_pass, verification_delta};
@@ -218,13 +216,6 @@ impl Isolation {
     /// Creates a setting that runs commands with the given provider.
     pub fn with_provider(provider: impl SandboxProvider + 'static) -> Self {
         Self(Arc::new(provider))
-    }
-
-    /// Creates a setting that runs commands without isolation.
-    ///
-    /// The command has all permissions of the current process. See [`Unconfined`].
-    pub fn none_because_i_trust_the_code() -> Self {
-        Self::with_provider(Unconfined::run_without_isolation_because_i_trust_the_code())
     }
 
     pub(super) async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
