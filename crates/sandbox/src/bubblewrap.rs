@@ -14,7 +14,6 @@ use async_trait::async_trait;
 
 use tempfile::TempPath;
 
-use super::accounting::{Accounting, Mechanism, Meter};
 use super::bind_mounts::BindMounts;
 use super::init::{
     ARCHIVE_BYTES, Archived, INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error,
@@ -24,7 +23,8 @@ use super::programs::{Programs, Search};
 use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, seccomp, supervise,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, processes, seccomp,
+    supervise,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -87,8 +87,13 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 /// Programs that need any of these calls fail, such as debuggers and the leak sanitizer. You can turn the sanitizer off
 /// with `ASAN_OPTIONS=detect_leaks=0`.
 ///
-/// Memory is limited by one of the mechanisms in [`Accounting`]. Call [`accounting`](SandboxProvider::accounting) to
-/// find out which.
+/// Every 20 ms, the sandbox adds up the memory that `/proc` shows for all processes and threads. The total consists of
+/// anonymous memory, page tables, swap, the files in the work directory, `/tmp` and `/dev/shm`, and the maximum that
+/// sockets can buffer. Between two checks, a command can exceed the limit by as much as it can write in 20 ms.
+///
+/// The sandbox refuses memory that `/proc` does not show. `memfd_create`, `vmsplice` and shared anonymous mappings fail
+/// with `EPERM`. `/dev/zero` cannot be mapped, and socket buffers keep their default sizes. Objects that the kernel
+/// limits per user are not counted, such as pipes, `epoll` and `inotify` watches, and file locks.
 ///
 /// If the current process runs as root, each command runs as a separate user. Otherwise, all commands run as the
 /// current user and can use up resources that the kernel limits per user: descriptors sent over sockets, `inotify`
@@ -111,26 +116,18 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    wanted: Option<Accounting>,
     /// `PATH`, if it differs from that of the current process.
     path: Option<OsString>,
     /// The installations of required programs, each found once.
     programs: Arc<Mutex<HashMap<Required, Found>>>,
-    /// Determined once, before the first command.
-    system: Arc<OnceLock<Result<System, SandboxError>>>,
+    /// The files of the system call filters, written once the system is checked, before the first command.
+    filters: Arc<OnceLock<Result<Vec<TempPath>, SandboxError>>>,
 }
 
 /// The names of required programs, and [`Job::folder`].
 type Required = (Vec<String>, Option<PathBuf>);
 
 type Found = Result<Programs, SandboxError>;
-
-/// The mechanisms of this system, and the files that every sandbox needs.
-#[derive(Debug)]
-struct System {
-    mechanism: Mechanism,
-    filters: Vec<TempPath>,
-}
 
 impl Default for Bubblewrap {
     fn default() -> Self {
@@ -148,10 +145,9 @@ impl Bubblewrap {
     pub fn with_program(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
-            wanted: None,
             path: None,
             programs: Arc::default(),
-            system: Arc::default(),
+            filters: Arc::default(),
         }
     }
 
@@ -176,30 +172,19 @@ impl Bubblewrap {
         }
     }
 
-    /// Sets the mechanism that limits memory.
-    ///
-    /// The default is the best mechanism that this system supports. If you set a mechanism that is not supported, no
-    /// command runs.
-    pub fn with_accounting(self, accounting: Accounting) -> Self {
-        Self {
-            wanted: Some(accounting),
-            system: Arc::default(),
-            ..self
-        }
-    }
-
-    /// Checks the program and the system once.
-    fn system(&self) -> Result<&System, SandboxError> {
+    /// Checks the program and the system once, and returns the filters.
+    fn filters(&self) -> Result<&[TempPath], SandboxError> {
         let check = || {
             host::check_version(&self.program)?;
-            let mechanism = Mechanism::choose(self.wanted)?;
-            let filters = seccomp::write_filters(mechanism.accounting())?;
-            Ok(System { mechanism, filters })
+            if !processes::is_readable() {
+                let why =
+                    "cannot account for memory: /proc does not list child processes; mount /proc";
+                return Err(SandboxError::NoIsolation(why.to_owned()));
+            }
+            seccomp::write_filters()
         };
-        self.system
-            .get_or_init(check)
-            .as_ref()
-            .map_err(Clone::clone)
+        let filters = self.filters.get_or_init(check).as_ref();
+        filters.map(Vec::as_slice).map_err(Clone::clone)
     }
 
     /// Finds the installations of the programs that a job requires, once for all its rows.
@@ -228,10 +213,9 @@ impl Bubblewrap {
     /// Writes the job's files and assembles the command, on the thread that supervises it. The
     /// files to keep are written to `archive`.
     fn prepare(&self, job: &Job, archive: Option<&Path>) -> Result<Prepared, SandboxError> {
-        let System { mechanism, filters } = self.system()?;
+        let filters = self.filters()?;
         let user = host::user_of_this_thread();
         let staged = work_dir::prepare(job, user)?;
-        let meter = mechanism.meter(&job.limits)?;
         if let (Some(archive), Some(user)) = (archive, user) {
             work_dir::give(archive, user)?;
         }
@@ -240,7 +224,7 @@ impl Bubblewrap {
         let installed = programs.readable.iter().filter(|path| is_new(path));
         let paths = job.readable.iter().chain(installed).cloned();
         let mounts = BindMounts::new(paths, user, staged.path())?;
-        let mut command = self.start(mounts.shell(), &meter, filters, archive);
+        let mut command = self.start(mounts.shell(), filters, archive);
         // The sandboxed command could read the outer process's environment, so it is cleared there too.
         let path = std::env::var_os("PATH");
         command
@@ -256,13 +240,7 @@ impl Bubblewrap {
             // Without it, cargo waits for a network before it reports a missing dependency.
             command.args(["--setenv", "CARGO_NET_OFFLINE", "true"]);
         }
-        mount(
-            &mut command,
-            job,
-            staged.path(),
-            &mounts,
-            mechanism.accounting(),
-        );
+        mount(&mut command, job, staged.path(), &mounts);
         command
             .args(["--", SHELL, "-c", INIT, SHELL])
             .args(init_arguments(&job.limits));
@@ -273,20 +251,13 @@ impl Bubblewrap {
         Ok(Prepared {
             command,
             limits: job.limits.clone(),
-            meter,
             trailer: if job.keep.is_some() { ARCHIVE_BYTES } else { 0 },
             _dir: staged,
         })
     }
 
     /// Returns the start of the command line after the shell, with the filters as open files.
-    fn start(
-        &self,
-        mut command: Command,
-        meter: &Meter,
-        filters: &[TempPath],
-        archive: Option<&Path>,
-    ) -> Command {
+    fn start(&self, mut command: Command, filters: &[TempPath], archive: Option<&Path>) -> Command {
         const FIRST_DESCRIPTOR: u8 = 3;
         let descriptors = FIRST_DESCRIPTOR..;
         let opened: String = descriptors
@@ -295,7 +266,6 @@ impl Bubblewrap {
             .map(|(fd, file)| open(fd, file))
             .collect();
         command.args(["-c", &format!("exec {opened}\n{START}"), "start"]);
-        command.arg(if meter.must_join() { "join" } else { "go" });
         command
             .arg(archive.unwrap_or(Path::new("")))
             .arg(&self.program);
@@ -329,13 +299,7 @@ fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
 
 /// Adds the options that build the private root file system. The root is remounted read-only at the
 /// end; the work directory, `/tmp` and `/dev/shm` stay writable.
-fn mount(
-    bwrap: &mut Command,
-    job: &Job,
-    staged: &Path,
-    readable: &BindMounts,
-    accounting: Accounting,
-) {
+fn mount(bwrap: &mut Command, job: &Job, staged: &Path, readable: &BindMounts) {
     for path in SYSTEM_PATHS {
         match fs::read_link(path) {
             Ok(target) => _ = bwrap.arg("--symlink").arg(target).arg(path),
@@ -350,11 +314,9 @@ fn mount(
         bwrap.args(["--size", "4096", "--tmpfs"]).arg(path);
     }
     bwrap.args(["--proc", "/proc", "--dev", "/dev"]);
-    if accounting == Accounting::PerTask {
-        // A shared mapping of /dev/zero is memory that `/proc` no longer shows once it is unmapped. /dev/full reads the
-        // same and cannot be mapped.
-        bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
-    }
+    // A shared mapping of /dev/zero is memory that `/proc` no longer shows once it is unmapped. /dev/full reads the same
+    // and cannot be mapped.
+    bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
     // `bwrap` rejects a size of 0.
     let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20)
         .max(1)
@@ -422,14 +384,8 @@ impl SandboxProvider for Bubblewrap {
         "bubblewrap"
     }
 
-    fn accounting(&self) -> Option<Accounting> {
-        self.system()
-            .ok()
-            .map(|system| system.mechanism.accounting())
-    }
-
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        self.system()?;
+        self.filters()?;
         let (provider, job) = (self.clone(), job.clone());
         let (limits, keep) = (job.limits.clone(), job.keep.clone());
         let archive = keep.as_ref().map(|_| work_dir::archive()).transpose()?;

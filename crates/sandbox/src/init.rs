@@ -108,11 +108,10 @@ pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
 }
 
 /// The script that starts `bwrap`, with descriptors for the filters, the shell that it reads, and the archive of the
-/// files to keep, if there is one. If the first argument is `join`, it waits until the process is in its cgroup.
+/// files to keep, if there is one.
 pub(super) const START: &str = r#"
-[ "$1" != join ] || read -r _ || exit 1
-[ -z "$2" ] || exec 8>"$2"
-shift 2
+[ -z "$1" ] || exec 8>"$1"
+shift
 exec "$@" 7</bin/sh </dev/null
 "#;
 

@@ -78,7 +78,7 @@ pub(super) fn kill_namespace(child: &mut Child) {
 }
 
 /// The start of each name, followed by the process id and something unique within the process.
-pub(super) const TEMPORARY_PREFIX: &str = "dsrs-sandbox-";
+const TEMPORARY_PREFIX: &str = "dsrs-sandbox-";
 
 /// Returns the prefix of the names of this process's temporary files and directories. The first call
 /// removes the files and directories of killed processes.
@@ -105,7 +105,7 @@ fn remove_stale_files(folder: &Path) {
 }
 
 /// Returns the process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
-pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
+fn owner(entry: &fs::DirEntry) -> Option<Pid> {
     let name = entry.file_name();
     let (process, _) = name
         .to_str()?
@@ -118,7 +118,7 @@ pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
         .and_then(Pid::from_raw)
 }
 
-pub(super) fn is_dead(process: Pid) -> bool {
+fn is_dead(process: Pid) -> bool {
     test_kill_process(process) == Err(rustix::io::Errno::SRCH)
 }
 

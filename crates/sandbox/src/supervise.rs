@@ -3,7 +3,7 @@
 //! Each process is supervised by its own thread. The kernel kills a sandbox when the thread that started it terminates
 //! (`--die-with-parent`), so it must not be a pool thread.
 
-use std::io::{Read, Write as _};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::accounting::Meter;
 use super::init::READY;
+use super::memory::Meter;
 use super::{Limits, Report, SandboxError, Termination, processes};
 
 /// The interval at which limits are checked.
@@ -33,8 +33,6 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct Prepared {
     pub(super) command: Command,
     pub(super) limits: Limits,
-    /// If the meter must be joined, the command reads a line from standard input before it starts.
-    pub(super) meter: Meter,
     /// The number of bytes that may follow the command's output without counting as output.
     pub(super) trailer: u64,
     /// A directory that is removed once the command has terminated.
@@ -71,6 +69,7 @@ struct Chunk {
 
 struct Run {
     prepared: Prepared,
+    meter: Meter,
     child: Child,
     /// When the command's time began; `None` until the sandbox is set up.
     ready_at: Option<Instant>,
@@ -83,14 +82,9 @@ struct Run {
 
 impl Run {
     fn start(mut prepared: Prepared) -> Result<Self, SandboxError> {
-        let Prepared { command, meter, .. } = &mut prepared;
-        let stdin = if meter.must_join() {
-            Stdio::piped()
-        } else {
-            Stdio::null()
-        };
+        let command = &mut prepared.command;
         command
-            .stdin(stdin)
+            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
@@ -98,11 +92,6 @@ impl Run {
         let mut child = command
             .spawn()
             .map_err(|error| SandboxError::io(format!("starting {program}"), error))?;
-        if let Err(error) = join(meter, &mut child) {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(SandboxError::io("moving the command to its cgroup", error));
-        }
         // The channel is bounded, so unread output blocks the command instead of accumulating.
         let (send, chunks) = sync_channel(4);
         if let Some(stdout) = child.stdout.take() {
@@ -114,6 +103,7 @@ impl Run {
         Ok(Self {
             ready_at: None,
             prepared,
+            meter: Meter::default(),
             child,
             started,
             chunks,
@@ -146,11 +136,8 @@ impl Run {
             if checked.elapsed() >= POLL_INTERVAL {
                 checked = Instant::now();
                 let (root, is_ready) = (self.child.id(), self.is_ready());
-                if self
-                    .prepared
-                    .meter
-                    .is_exceeded(root, is_ready, &self.prepared.limits)
-                {
+                let limit = self.prepared.limits.memory_bytes();
+                if self.meter.is_exceeded(root, is_ready, limit) {
                     break Some(Termination::MemoryLimit);
                 }
                 let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
@@ -212,8 +199,6 @@ impl Run {
         let limit = limit.or_else(|| is_too_long.then_some(Termination::OutputLimit));
         let termination = match (limit, status) {
             (Some(limit), _) => limit,
-            // The kernel killed a process at the limit, but not necessarily the command.
-            _ if self.prepared.meter.was_exceeded() => Termination::MemoryLimit,
             (None, Some(status)) => Termination::Exited(exit_code(status)),
             (None, None) => Termination::TimedOut,
         };
@@ -254,15 +239,6 @@ impl Run {
             }
             pause = (pause * 2).min(POLL_INTERVAL);
         }
-    }
-}
-
-/// Moves a waiting process to the cgroup that accounts for its memory, and lets it continue.
-fn join(meter: &Meter, child: &mut Child) -> std::io::Result<()> {
-    meter.join(child.id())?;
-    match child.stdin.take() {
-        Some(mut stdin) => stdin.write_all(b"\n"),
-        None => Ok(()),
     }
 }
 
