@@ -2,7 +2,7 @@
 //!
 //! The file is long because the options of one command are decided together.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -19,7 +19,7 @@ use super::init::{
     ARCHIVE_BYTES, Archived, INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error,
     split_archive,
 };
-use super::programs::{Programs, Search};
+use super::programs::Programs;
 use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
@@ -28,7 +28,7 @@ use super::{
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
-const SYSTEM_PATHS: [&str; 7] = [
+pub(super) const SYSTEM_PATHS: [&str; 7] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -197,14 +197,7 @@ impl Bubblewrap {
                 .clone()
                 .or_else(|| std::env::var_os("PATH"))
                 .unwrap_or_default();
-            let search = Search {
-                path: &path,
-                folder: folder.as_deref(),
-                system: &SYSTEM_PATHS,
-                found: Programs::default(),
-                seen: BTreeSet::new(),
-            };
-            search.find_all(names.iter().map(String::as_str))
+            Programs::find(names, &path, folder.as_deref())
         };
         let key = (names, job.folder.clone());
         programs.entry(key).or_insert_with_key(find).clone()

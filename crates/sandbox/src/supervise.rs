@@ -6,9 +6,8 @@
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -43,22 +42,21 @@ pub(super) struct Prepared {
 pub(super) async fn supervise(
     prepare: impl FnOnce() -> Result<Prepared, SandboxError> + Send + 'static,
 ) -> Result<Report, SandboxError> {
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let _guard = SetOnDrop(Arc::clone(&cancelled));
+    let future = Arc::new(());
+    let waiting = Arc::downgrade(&future);
     let work = move || {
         prepare()
             .and_then(Run::start)
-            .map(|run| run.watch(&cancelled))
+            .map(|run| run.watch(&waiting))
     };
-    on_thread("running the command", work).await?
+    let report = on_thread("running the command", work).await?;
+    drop(future);
+    report
 }
 
-struct SetOnDrop(Arc<AtomicBool>);
-
-impl Drop for SetOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+/// Returns `true` if the future that waits for the command was dropped.
+fn is_cancelled(waiting: &Weak<()>) -> bool {
+    waiting.strong_count() == 0
 }
 
 /// Bytes read from one of the two streams; empty at the end of the stream.
@@ -113,7 +111,7 @@ impl Run {
         })
     }
 
-    fn watch(mut self, cancelled: &AtomicBool) -> Report {
+    fn watch(mut self, waiting: &Weak<()>) -> Report {
         let mut checked = self.started;
         let killed = loop {
             if self.open_streams == 0 {
@@ -141,12 +139,12 @@ impl Run {
                     break Some(Termination::MemoryLimit);
                 }
                 let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
-                if has_exited || cancelled.load(Ordering::Relaxed) {
+                if has_exited || is_cancelled(waiting) {
                     break None;
                 }
             }
         };
-        self.finish(killed, cancelled)
+        self.finish(killed, waiting)
     }
 
     fn time_left(&self) -> Duration {
@@ -186,10 +184,10 @@ impl Run {
     }
 
     /// Kills what is left and assembles the report. `limit` is the exceeded limit, if any.
-    fn finish(mut self, limit: Option<Termination>, cancelled: &AtomicBool) -> Report {
+    fn finish(mut self, limit: Option<Termination>, waiting: &Weak<()>) -> Report {
         let status = match limit {
             // Both streams are closed, so the command is about to exit, but may take its time.
-            None if !cancelled.load(Ordering::Relaxed) => self.wait(),
+            None if !is_cancelled(waiting) => self.wait(),
             _ => None,
         };
         processes::kill_namespace(&mut self.child);
