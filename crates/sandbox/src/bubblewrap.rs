@@ -2,7 +2,7 @@
 //!
 //! The file is long because the options of one command are decided together.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -350,17 +350,14 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path, readable: &BindMounts) {
 }
 
 /// Returns the existing directories of [`HIDDEN_PATHS`] without symbolic links in their paths.
-fn hidden_paths() -> Vec<PathBuf> {
+fn hidden_paths() -> BTreeSet<PathBuf> {
     let paths = HIDDEN_PATHS
         .iter()
         .filter_map(|path| fs::canonicalize(path).ok());
     // A link may lead outside the mounted directories, where there is nothing to hide.
-    let mut paths: Vec<_> = paths
-        .filter(|path| path.starts_with("/usr") && path.is_dir())
-        .collect();
-    paths.sort();
-    paths.dedup();
     paths
+        .filter(|path| path.starts_with("/usr") && path.is_dir())
+        .collect()
 }
 
 /// Returns the programs that must exist: those of the job, and the one with which [`INIT`] archives files.

@@ -241,15 +241,11 @@ impl Serialize for Isolation {
 
 impl<'de> Deserialize<'de> for Isolation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        match &*name {
+        match &*String::deserialize(deserializer)? {
             "bubblewrap" => Ok(Self::default()),
-            other => {
-                let expected = "expected the isolation `bubblewrap`";
-                Err(D::Error::custom(format_args!(
-                    "{expected}, found `{other}`"
-                )))
-            }
+            other => Err(D::Error::custom(format_args!(
+                "expected the isolation `bubblewrap`, found `{other}`"
+            ))),
         }
     }
 }
