@@ -5,7 +5,6 @@
 //!
 //! The file is long because the user, its prompt and its conversation are read together.
 
-use std::error::Error;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -243,22 +242,17 @@ impl Module for SimulatedUser {
     }
 
     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
-        Ok(Simulation::new(self, inputs)?.run().await?)
+        Simulation::new(self, inputs)?.run().await
     }
 }
 
-/// The error of a simulated conversation. Turns are numbered from 1.
+/// The failure of a call within a conversation.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SimulationError {
-    #[error("{0}")]
-    Input(String),
-    #[error("turn {turn}: the {who}")]
-    Turn {
-        turn: u32,
-        who: &'static str,
-        #[source]
-        source: Box<dyn Error + Send + Sync>,
-    },
+#[error("turn {turn}: the {who}")]
+struct TurnError {
+    turn: u32,
+    who: &'static str,
+    source: ProgramError,
 }
 
 /// Judge how the user of an assistant would go on with the conversation, and write the next message of the user. The user wants to
@@ -346,47 +340,39 @@ impl<'a> Simulation<'a> {
     pub(super) fn new(
         program: &'a SimulatedUser,
         mut inputs: Example,
-    ) -> Result<Self, SimulationError> {
-        let goal = string_of(&inputs, &program.goal_field).map_err(|found| {
-            let names = inputs.keys().collect::<Vec<_>>();
-            let others = match (found.is_some(), names.is_empty()) {
-                (true, _) => String::new(),
-                (false, true) => "; the row has no inputs".to_owned(),
-                (false, false) => {
-                    format!(
-                        "; the row's inputs are {}",
-                        escape::names(names.into_iter())
-                    )
-                }
+    ) -> Result<Self, ProgramError> {
+        let goal = text_of(inputs.get(&program.goal_field)).and_then(|goal| {
+            let mut names = inputs.keys().peekable();
+            let others = match names.peek() {
+                None => "the row has no inputs".to_owned(),
+                Some(_) => format!("the row's inputs are {}", escape::names(names)),
             };
-            SimulationError::Input(format!(
-                "expected the user's goal as a string in the input `{}`, found {}{others}",
-                escape::name(&program.goal_field),
-                found.as_deref().unwrap_or("no such input"),
-            ))
+            goal.ok_or_else(|| format!("no such input; {others}"))
+        });
+        let goal = goal.map_err(|found| {
+            let name = escape::name(&program.goal_field);
+            format!("expected the user's goal as a string in the input `{name}`, found {found}")
         })?;
         let mut of_user = Example::from_iter([("goal", goal)]);
         if let Some(name) = &program.persona_field {
-            match string_of(&inputs, name) {
-                Ok(persona) => {
-                    of_user.data.insert("persona", persona);
-                }
-                Err(None) => {}
-                Err(Some(found)) => {
-                    return Err(SimulationError::Input(format!(
-                        "expected the user's persona as a string in the input `{}`, found {found}; leave it out for a user \
-                         without a persona",
-                        escape::name(name)
-                    )));
-                }
+            let persona = text_of(inputs.get(name)).map_err(|found| {
+                format!(
+                    "expected the user's persona as a string in the input `{}`, found {found}; leave it out for a user \
+                     without a persona",
+                    escape::name(name)
+                )
+            })?;
+            if let Some(persona) = persona {
+                of_user.data.insert("persona", persona);
             }
             inputs.data.remove(name);
         }
         inputs.data.remove(&program.goal_field);
         if inputs.get(MESSAGES).is_some() {
-            return Err(SimulationError::Input(format!(
+            return Err(format!(
                 "the input `{MESSAGES}` is reserved for the conversation that the assistant receives; rename the row's field"
-            )));
+            )
+            .into());
         }
         Ok(Self {
             program,
@@ -399,7 +385,7 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    pub(super) async fn run(mut self) -> Result<ProgramOutput, SimulationError> {
+    pub(super) async fn run(mut self) -> Result<ProgramOutput, ProgramError> {
         let stop_reason = self.stop_reason().await?;
         let prediction = Prediction::from_iter([
             ("conversation", json!(self.conversation)),
@@ -411,7 +397,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs the turns until the conversation ends, and returns why it ends.
-    async fn stop_reason(&mut self) -> Result<&'static str, SimulationError> {
+    async fn stop_reason(&mut self) -> Result<&'static str, ProgramError> {
         loop {
             let UserTurn { state, message } = self.next_message().await?;
             if state == UserState::Continue && self.turns == self.program.max_turns.get() {
@@ -435,48 +421,36 @@ impl<'a> Simulation<'a> {
     }
 
     /// Asks the user's model for its next message.
-    async fn next_message(&mut self) -> Result<UserTurn, SimulationError> {
-        let turn = self.turns + 1;
+    async fn next_message(&mut self) -> Result<UserTurn, ProgramError> {
         let mut inputs = self.of_user.clone();
         inputs.data.insert("conversation", json!(self.conversation));
         let output = self.program.user.forward_traced(inputs).await;
-        let who = "simulated user";
-        let failed = |source| SimulationError::Turn { turn, who, source };
-        let output = output.map_err(failed)?;
+        let output = output.map_err(|error| self.failed("simulated user", error))?;
         let turn = serde_json::to_value(&output.prediction).and_then(serde_json::from_value);
         self.count(output);
-        turn.map_err(|error| failed(error.into()))
+        turn.map_err(|error| self.failed("simulated user", error))
     }
 
     /// Asks the assistant for its reply to the conversation so far.
-    async fn reply(&mut self) -> Result<String, SimulationError> {
-        let turn = self.turns + 1;
-        let who = "assistant";
-        let failed = |source| SimulationError::Turn { turn, who, source };
+    async fn reply(&mut self) -> Result<String, ProgramError> {
         let mut inputs = self.of_row.clone();
         inputs.data.insert(MESSAGES, json!(self.conversation));
         let names: Vec<String> = inputs.keys().map(str::to_owned).collect();
         let inputs = inputs.with_inputs(names);
         let mut output = (self.program.assistant)(inputs.clone())
             .await
-            .map_err(|it| failed(it.into()))?;
+            .map_err(|error| self.failed("assistant", error))?;
         let name = &self.program.reply_field;
-        let reply = match output.prediction.get(name) {
-            Some(Value::String(reply)) if !reply.trim().is_empty() => reply.clone(),
-            other => {
-                let found = match other {
-                    None => "no such field".to_owned(),
-                    Some(Value::String(_)) => "an empty string".to_owned(),
-                    Some(other) => found(other),
-                };
+        let reply = text_of(output.prediction.get(name))
+            .and_then(|reply| reply.ok_or_else(|| "no such field".to_owned()))
+            .map_err(|found| {
                 let reason = format!(
                     "expected its reply as a string in its prediction's `{}` field, found {found}; return it there, or name \
                      another field with `reply_field`",
                     escape::name(name)
                 );
-                return Err(failed(reason.into()));
-            }
-        };
+                self.failed("assistant", reason)
+            })?;
         if output.trace.is_none() {
             let (predictor, outputs) = ("assistant".to_owned(), output.prediction.clone());
             let inputs = Example::from(inputs.data);
@@ -492,6 +466,11 @@ impl<'a> Simulation<'a> {
         Ok(reply)
     }
 
+    fn failed(&self, who: &'static str, source: impl Into<ProgramError>) -> ProgramError {
+        let (turn, source) = (self.turns + 1, source.into());
+        TurnError { turn, who, source }.into()
+    }
+
     /// Adds the trace and usage of a call. Without usage, the cost of the run is unknown.
     fn count(&mut self, output: ProgramOutput) {
         self.trace
@@ -500,12 +479,15 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Returns an input that is a non-blank string, or else what was found instead, if anything.
-fn string_of(inputs: &Example, name: &str) -> Result<String, Option<String>> {
-    match inputs.get(name) {
-        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),
-        Some(Value::String(_)) => Err(Some("an empty string".to_owned())),
-        Some(other) => Err(Some(found(other))),
-        None => Err(None),
+/// Returns the text of a field, if there is one.
+///
+/// # Errors
+/// Returns what was found instead of a string that is not blank.
+fn text_of(value: Option<&Value>) -> Result<Option<String>, String> {
+    match value {
+        None => Ok(None),
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.clone())),
+        Some(Value::String(_)) => Err("an empty string".to_owned()),
+        Some(other) => Err(found(other)),
     }
 }

@@ -111,25 +111,21 @@ pub async fn complete_and_grounded(
 impl Requires for CompleteAndGrounded {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.panel.invalid_setting(&Self::SPEC));
-        let panel = |index| self.panel.clone().of_half(index);
-        require(
-            &AnswerCompletenessJudge { panel: panel(0) },
-            Self::SPEC.name,
-            all,
-        );
-        require(
-            &ResponseGroundednessJudge { panel: panel(1) },
-            Self::SPEC.name,
-            all,
-        );
+        let [completeness, groundedness] = [0, 1].map(|half| self.panel.clone().of_half(half));
+        let judge = AnswerCompletenessJudge {
+            panel: completeness,
+        };
+        require(&judge, Self::SPEC.name, all);
+        let judge = ResponseGroundednessJudge {
+            panel: groundedness,
+        };
+        require(&judge, Self::SPEC.name, all);
     }
 
     /// Both judges have the same panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
-        self.panel.max_cost(
-            <AnswerCompletenessJudge as Judge>::signature(),
-            declared_msats,
-        )
+        let judge = AnswerCompletenessJudge::signature();
+        self.panel.max_cost(judge, declared_msats)
     }
 }
 
@@ -316,10 +312,8 @@ impl Requires for AnswerRelevancy {
     }
 
     fn max_cost(&self, declared_msats: u64) -> u64 {
-        self.panel.max_cost(
-            <QuestionsOfAnswerJudge as Judge>::signature(),
-            declared_msats,
-        )
+        let judge = QuestionsOfAnswerJudge::signature();
+        self.panel.max_cost(judge, declared_msats)
     }
 }
 

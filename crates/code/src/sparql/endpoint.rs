@@ -81,36 +81,29 @@ impl Endpoint {
         let media_type = media_type(&response);
         let body = self.read_body(response).await?;
         match status {
-            StatusCode::OK => body
-                .count_results(&media_type, max_results)
+            StatusCode::OK => count_results(&body, &media_type, max_results)
                 .map_err(|reason| self.unavailable(format!("invalid response: {reason}"))),
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
-                let reason = body.error_message();
+                let reason = error_message(&body);
                 Err(SparqlError::of_query(format_args!(
                     "status {}: {reason}",
                     status.as_u16()
                 )))
             }
-            _ => Err(self.unavailable(format!("status {status}: {}", body.error_message()))),
+            _ => Err(self.unavailable(format!("status {status}: {}", error_message(&body)))),
         }
     }
 
-    async fn read_body(&self, mut response: Response) -> Result<Body, SparqlError> {
-        let mut bytes = Vec::new();
-        let next = |error: reqwest::Error| self.unavailable(causes(&error));
-        while let Some(chunk) = response.chunk().await.map_err(next)? {
-            bytes.extend_from_slice(&chunk);
-            if bytes.len() > MAX_RESPONSE_BYTES {
-                return Ok(Body {
-                    bytes,
-                    is_complete: false,
-                });
-            }
+    /// Reads a body. It is incomplete if it is longer than [`MAX_RESPONSE_BYTES`].
+    async fn read_body(&self, mut response: Response) -> Result<Vec<u8>, SparqlError> {
+        let mut body = Vec::new();
+        let failed = |error: reqwest::Error| self.unavailable(causes(&error));
+        while body.len() <= MAX_RESPONSE_BYTES
+            && let Some(chunk) = response.chunk().await.map_err(failed)?
+        {
+            body.extend_from_slice(&chunk);
         }
-        Ok(Body {
-            bytes,
-            is_complete: true,
-        })
+        Ok(body)
     }
 }
 
@@ -128,52 +121,49 @@ fn may_use_service(query: &str) -> Result<bool, SparqlError> {
     }
 }
 
-/// A response body, incomplete if it exceeds [`MAX_RESPONSE_BYTES`].
-struct Body {
-    bytes: Vec<u8>,
-    is_complete: bool,
+fn count_results(
+    body: &[u8],
+    media_type: &str,
+    max_results: usize,
+) -> Result<QueryResults, String> {
+    let is_complete = body.len() <= MAX_RESPONSE_BYTES;
+    if let Some(format) = QueryResultsFormat::from_media_type(media_type) {
+        let parsed = QueryResultsParser::from_format(format).for_slice(body);
+        return match parsed.map_err(|error| error.to_string())? {
+            SliceQueryResultsParserOutput::Boolean(value) => Ok(QueryResults::Boolean(value)),
+            SliceQueryResultsParserOutput::Solutions(solutions) => {
+                count(solutions, max_results, is_complete).map(QueryResults::Solutions)
+            }
+        };
+    }
+    let format = RdfFormat::from_media_type(media_type)
+        .ok_or_else(|| format!("unsupported content type `{media_type}`"))?;
+    let triples = RdfParser::from_format(format).for_slice(body);
+    count(triples, max_results, is_complete).map(QueryResults::Triples)
 }
 
-impl Body {
-    fn count_results(&self, media_type: &str, max_results: usize) -> Result<QueryResults, String> {
-        if let Some(format) = QueryResultsFormat::from_media_type(media_type) {
-            let parsed = QueryResultsParser::from_format(format).for_slice(&self.bytes);
-            return match parsed.map_err(|error| error.to_string())? {
-                SliceQueryResultsParserOutput::Boolean(value) => Ok(QueryResults::Boolean(value)),
-                SliceQueryResultsParserOutput::Solutions(solutions) => self
-                    .count(solutions, max_results)
-                    .map(QueryResults::Solutions),
-            };
+/// Counts items up to `max`. An incomplete body may end in the middle of an item, which then does not count.
+fn count<T, E: fmt::Display>(
+    items: impl Iterator<Item = Result<T, E>>,
+    max: usize,
+    is_complete: bool,
+) -> Result<usize, String> {
+    let mut count = 0;
+    for item in items.take(max) {
+        match item {
+            Ok(_) => count += 1,
+            Err(_) if !is_complete && count > 0 => break,
+            Err(error) => return Err(error.to_string()),
         }
-        let format = RdfFormat::from_media_type(media_type)
-            .ok_or_else(|| format!("unsupported content type `{media_type}`"))?;
-        let triples = RdfParser::from_format(format).for_slice(&self.bytes);
-        self.count(triples, max_results).map(QueryResults::Triples)
     }
+    Ok(count)
+}
 
-    /// Counts items up to `max`. An incomplete body may end in the middle of an item, which then does not count.
-    fn count<T, E: fmt::Display>(
-        &self,
-        items: impl Iterator<Item = Result<T, E>>,
-        max: usize,
-    ) -> Result<usize, String> {
-        let mut count = 0;
-        for item in items.take(max) {
-            match item {
-                Ok(_) => count += 1,
-                Err(_) if !self.is_complete && count > 0 => break,
-                Err(error) => return Err(error.to_string()),
-            }
-        }
-        Ok(count)
-    }
-
-    fn error_message(&self) -> String {
-        let message = String::from_utf8_lossy(&self.bytes);
-        match message.trim() {
-            "" => "no reason given".to_owned(),
-            message => message.chars().take(MAX_ERROR_CHARS).collect(),
-        }
+fn error_message(body: &[u8]) -> String {
+    let message = String::from_utf8_lossy(body);
+    match message.trim() {
+        "" => "no reason given".to_owned(),
+        message => message.chars().take(MAX_ERROR_CHARS).collect(),
     }
 }
 

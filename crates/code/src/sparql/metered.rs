@@ -16,7 +16,7 @@
 //! # Memory
 //!
 //! Each term adds its bytes to a total when it is created or cloned, and subtracts them when it is dropped
-//! ([`Stored`]). These are the bytes of its slot in a tuple, of its own string if the string was computed, and of its
+//! ([`MeteredTerm`]). These are the bytes of its slot in a tuple, of its own string if the string was computed, and of its
 //! share of the tuple and of the table that stores the tuple. A tuple has a slot for every variable of the query, even
 //! for variables without a value; [`Limits::slots`] accounts for them. The engine stores the values of aggregates and
 //! the triples of a `CONSTRUCT` without our terms. In such queries, each term that leaves the dataset stays counted,
@@ -36,7 +36,7 @@
 //! In a program compiled with `panic = "abort"`, this module does not enforce limits. A row whose query is too
 //! expensive then fails at its timeout, and the evaluation continues on its detached thread.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::panic;
@@ -49,10 +49,10 @@ use spareval::{InternalQuad, QueryableDataset};
 pub(super) const MAX_STRING_BYTES: usize = 65_536;
 
 /// The maximum memory that an evaluation stores at a time, in MiB.
-pub(super) const MAX_MEBIBYTES: usize = 256;
+const MAX_MEBIBYTES: usize = 256;
 
 /// The maximum number of terms that an evaluation processes.
-pub(super) const MAX_TERMS: u64 = 50_000_000;
+const MAX_TERMS: u64 = 50_000_000;
 
 /// The number of terms between two checks of the clock. It is small because an expression may compute for several
 /// milliseconds per row.
@@ -62,13 +62,12 @@ const CLOCK_INTERVAL: u64 = 64;
 /// its entry in a table or list with free capacity. Measured with `ORDER BY`, `DISTINCT` and joins.
 const SHARE_OF_TUPLE: usize = 64;
 
-/// The limit that stopped an evaluation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exceeded {
-    Timeout,
-    Terms,
-    StringLength,
-    Memory,
+/// The limit that an evaluation has reached, in words.
+struct Exceeded(String);
+
+/// Returns the message for an evaluation that takes longer than its timeout.
+pub(super) fn timed_out(timeout: Duration) -> String {
+    format!("timed out after {} s", timeout.as_secs_f64())
 }
 
 /// The limits on an evaluation that depend on the query or the caller.
@@ -84,120 +83,80 @@ pub(super) struct Limits {
 
 thread_local! {
     /// The meter of the evaluation on this thread.
-    static METER: Meter = Meter::default();
+    static METER: RefCell<Meter> = RefCell::new(Meter::new(Limits {
+        timeout: Duration::MAX,
+        slots: 0,
+        weight_of_stored: None,
+    }));
 }
 
-/// Counters in separate cells, because most calls change only one of them.
-#[derive(Default)]
 struct Meter {
-    is_on: Cell<bool>,
-    /// `None` if the timeout exceeds what the clock can represent.
-    deadline: Cell<Option<Instant>>,
-    terms: Cell<u64>,
-    next_clock_check: Cell<u64>,
-    bytes: Cell<usize>,
-    bytes_of_term: Cell<usize>,
-    weight_of_stored: Cell<Option<u64>>,
+    limits: Limits,
+    started: Instant,
+    terms: u64,
+    next_clock_check: u64,
+    bytes: usize,
+    bytes_of_term: usize,
 }
 
 impl Meter {
-    fn start(&self, limits: Limits) {
-        self.deadline
-            .set(Instant::now().checked_add(limits.timeout));
-        self.terms.set(0);
-        self.next_clock_check.set(0);
-        self.bytes.set(0);
+    fn new(limits: Limits) -> Self {
         // A tuple with a value in at least every fourth slot is charged in full.
-        let slots = limits
-            .slots
-            .max(4)
-            .saturating_mul(size_of::<MeteredTerm<'_>>())
-            / 4;
-        self.bytes_of_term.set(slots.saturating_add(SHARE_OF_TUPLE));
-        self.weight_of_stored.set(limits.weight_of_stored);
-        self.is_on.set(true);
+        let slots = limits.slots.max(4);
+        let bytes_of_slots = slots.saturating_mul(size_of::<MeteredTerm<'_>>()) / 4;
+        Self {
+            limits,
+            started: Instant::now(),
+            terms: 0,
+            next_clock_check: 0,
+            bytes: 0,
+            bytes_of_term: bytes_of_slots.saturating_add(SHARE_OF_TUPLE),
+        }
     }
 }
 
-/// Runs an evaluation and stops it at a limit.
-pub(super) fn metered<T>(limits: Limits, run: impl FnOnce() -> T) -> Result<T, Exceeded> {
-    METER.with(|meter| meter.start(limits));
+/// Runs an evaluation and stops it at a limit, whose message is the error.
+pub(super) fn metered<T>(limits: Limits, run: impl FnOnce() -> T) -> Result<T, String> {
+    METER.set(Meter::new(limits));
     let result = panic::catch_unwind(panic::AssertUnwindSafe(run));
-    METER.with(|meter| meter.is_on.set(false));
     result.map_err(|payload| match payload.downcast::<Exceeded>() {
-        Ok(exceeded) => *exceeded,
+        Ok(exceeded) => exceeded.0,
         Err(other) => panic::resume_unwind(other),
     })
 }
 
 /// Counts terms, and unwinds to [`metered`] at a limit.
 fn charge(terms: u64) {
-    let exceeded = METER.with(|meter| {
-        if !meter.is_on.get() {
+    let exceeded = METER.with_borrow_mut(|meter| {
+        meter.terms += terms.saturating_mul(meter.limits.weight_of_stored.unwrap_or(1));
+        if meter.terms > MAX_TERMS {
+            return Some(format!("stopped after processing {MAX_TERMS} terms"));
+        }
+        if meter.terms < meter.next_clock_check {
             return None;
         }
-        let weight = meter.weight_of_stored.get().unwrap_or(1);
-        let total = meter.terms.get() + terms.saturating_mul(weight);
-        meter.terms.set(total);
-        if total > MAX_TERMS {
-            return Some(Exceeded::Terms);
-        }
-        if total < meter.next_clock_check.get() {
-            return None;
-        }
-        meter.next_clock_check.set(total + CLOCK_INTERVAL);
-        let is_late = meter
-            .deadline
-            .get()
-            .is_some_and(|deadline| Instant::now() >= deadline);
-        is_late.then_some(Exceeded::Timeout)
+        meter.next_clock_check = meter.terms + CLOCK_INTERVAL;
+        let timeout = meter.limits.timeout;
+        (meter.started.elapsed() >= timeout).then(|| timed_out(timeout))
     });
     exceeded.into_iter().for_each(stop);
 }
 
 /// Counts bytes that stay stored until the evaluation ends, and unwinds at the limit.
 fn retain(bytes: usize) {
-    let is_exceeded = METER.with(|meter| {
-        let total = meter.bytes.get().saturating_add(bytes);
-        meter.bytes.set(total);
-        meter.is_on.get() && total > MAX_MEBIBYTES << 20
+    let total = METER.with_borrow_mut(|meter| {
+        meter.bytes = meter.bytes.saturating_add(bytes);
+        meter.bytes
     });
-    if is_exceeded {
-        stop(Exceeded::Memory);
+    if total > MAX_MEBIBYTES << 20 {
+        stop(format!("stopped after storing {MAX_MEBIBYTES} MiB"));
     }
 }
 
 /// Unwinds to [`metered`].
-fn stop(exceeded: Exceeded) {
+fn stop(exceeded: String) {
     if cfg!(panic = "unwind") && !std::thread::panicking() {
-        panic::resume_unwind(Box::new(exceeded));
-    }
-}
-
-/// The bytes of a stored term, which are subtracted when it is dropped.
-struct Stored(usize);
-
-impl Stored {
-    /// Counts a term that owns a string of this length.
-    fn new(own_string: usize) -> Self {
-        let bytes = METER
-            .with(|meter| meter.bytes_of_term.get())
-            .saturating_add(own_string);
-        retain(bytes);
-        Self(bytes)
-    }
-}
-
-impl Clone for Stored {
-    fn clone(&self) -> Self {
-        retain(self.0);
-        Self(self.0)
-    }
-}
-
-impl Drop for Stored {
-    fn drop(&mut self) {
-        METER.with(|meter| meter.bytes.set(meter.bytes.get().saturating_sub(self.0)));
+        panic::resume_unwind(Box::new(Exceeded(exceeded)));
     }
 }
 
@@ -218,12 +177,14 @@ fn string_bytes(term: &Term) -> usize {
 /// Returns the charge for creating a term. Strings are charged in proportion to their length, because copying them
 /// takes time.
 fn creation_charge(term: &Term) -> u64 {
-    let length = match term {
-        Term::Literal(literal) => Literal::value(literal).len(),
-        _ => 0,
+    let Term::Literal(literal) = term else {
+        return 1;
     };
+    let length = Literal::value(literal).len();
     if length > MAX_STRING_BYTES {
-        stop(Exceeded::StringLength);
+        stop(format!(
+            "stopped at a string of more than {MAX_STRING_BYTES} bytes"
+        ));
     }
     1 + length as u64 / 64
 }
@@ -236,26 +197,37 @@ type PlainTerm<'a> = <&'a Dataset as QueryableDataset<'a>>::InternalTerm;
 /// A term of a [`MeteredDataset`].
 pub(super) struct MeteredTerm<'a> {
     plain: PlainTerm<'a>,
-    stored: Stored,
+    /// The bytes that are counted until the term is dropped.
+    bytes: usize,
 }
 
 impl<'a> MeteredTerm<'a> {
-    /// Returns a term of the dataset without copying its strings.
+    /// Counts a term that owns a string of this length.
+    fn new(plain: PlainTerm<'a>, own_string: usize) -> Self {
+        let bytes_of_term = METER.with_borrow(|meter| meter.bytes_of_term);
+        let bytes = bytes_of_term.saturating_add(own_string);
+        retain(bytes);
+        Self { plain, bytes }
+    }
+
+    /// Counts a term of the dataset, whose strings are not copied.
     fn borrowed(plain: PlainTerm<'a>) -> Self {
-        Self {
-            plain,
-            stored: Stored::new(0),
-        }
+        Self::new(plain, 0)
     }
 }
 
 impl Clone for MeteredTerm<'_> {
     fn clone(&self) -> Self {
         charge(1);
-        Self {
-            stored: self.stored.clone(),
-            plain: self.plain.clone(),
-        }
+        retain(self.bytes);
+        let (plain, bytes) = (self.plain.clone(), self.bytes);
+        Self { plain, bytes }
+    }
+}
+
+impl Drop for MeteredTerm<'_> {
+    fn drop(&mut self) {
+        METER.with_borrow_mut(|meter| meter.bytes = meter.bytes.saturating_sub(self.bytes));
     }
 }
 
@@ -299,32 +271,26 @@ impl<'a> QueryableDataset<'a> for MeteredDataset<'a> {
             )
             .map(|quad| {
                 charge(1);
-                let InternalQuad {
-                    subject,
-                    predicate,
-                    object,
-                    graph_name,
-                } = quad?;
+                let quad = quad?;
                 Ok(InternalQuad {
-                    subject: MeteredTerm::borrowed(subject),
-                    predicate: MeteredTerm::borrowed(predicate),
-                    object: MeteredTerm::borrowed(object),
-                    graph_name: graph_name.map(MeteredTerm::borrowed),
+                    subject: MeteredTerm::borrowed(quad.subject),
+                    predicate: MeteredTerm::borrowed(quad.predicate),
+                    object: MeteredTerm::borrowed(quad.object),
+                    graph_name: quad.graph_name.map(MeteredTerm::borrowed),
                 })
             })
     }
 
     fn internalize_term(&self, term: Term) -> Result<MeteredTerm<'a>, Infallible> {
         charge(creation_charge(&term));
-        let stored = Stored::new(string_bytes(&term));
-        let plain = self.0.internalize_term(term)?;
-        Ok(MeteredTerm { plain, stored })
+        let own_string = string_bytes(&term);
+        Ok(MeteredTerm::new(self.0.internalize_term(term)?, own_string))
     }
 
     fn externalize_term(&self, term: MeteredTerm<'a>) -> Result<Term, Infallible> {
-        let term = self.0.externalize_term(term.plain)?;
+        let term = self.0.externalize_term(term.plain.clone())?;
         charge(1 + creation_charge(&term));
-        if METER.with(|meter| meter.weight_of_stored.get().is_some()) {
+        if METER.with_borrow(|meter| meter.limits.weight_of_stored.is_some()) {
             retain(string_bytes(&term).saturating_add(SHARE_OF_TUPLE));
         }
         Ok(term)

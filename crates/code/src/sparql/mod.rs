@@ -26,9 +26,7 @@ use spargebra::Query;
 use tokio::sync::Semaphore;
 
 use self::analysis::instrument;
-use self::metered::{
-    Exceeded, MAX_MEBIBYTES, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered,
-};
+use self::metered::{MeteredDataset, metered, timed_out};
 use self::query::{check_size, parse};
 use self::store::Backend;
 use crate::within_deadline;
@@ -104,7 +102,7 @@ async fn evaluate_on_thread(
     let in_time = move || within_deadline(timeout.saturating_add(GRACE_PERIOD), evaluate);
     match tokio::task::spawn_blocking(in_time).await {
         Ok(Ok(Some(results))) => results,
-        Ok(Ok(None)) => Err(SparqlError::of_query(describe(Exceeded::Timeout, timeout))),
+        Ok(Ok(None)) => Err(SparqlError::of_query(timed_out(timeout))),
         Ok(Err(error)) => Err(SparqlError::new(format_args!("the SPARQL engine: {error}"))),
         Err(error) => Err(SparqlError::new(error)),
     }
@@ -116,14 +114,12 @@ fn evaluate(
     limits: QueryLimits,
 ) -> Result<QueryResults, SparqlError> {
     let mut query = parse(text)?;
-    let timeout = limits.timeout;
     let metered_limits =
-        analysis::limits(text, &mut query, timeout).map_err(SparqlError::of_query)?;
+        analysis::limits(text, &mut query, limits.timeout).map_err(SparqlError::of_query)?;
     instrument(&mut query);
-    match metered(metered_limits, || run(dataset, query, limits.max_results)) {
-        Ok(results) => results.map_err(SparqlError::of_query),
-        Err(exceeded) => Err(SparqlError::of_query(describe(exceeded, timeout))),
-    }
+    let results = metered(metered_limits, || run(dataset, query, limits.max_results));
+    let results = results.map_err(SparqlError::of_query)?;
+    results.map_err(SparqlError::of_query)
 }
 
 fn run(
@@ -148,15 +144,4 @@ fn count<T, E>(items: impl Iterator<Item = Result<T, E>>, max: usize) -> Result<
     items
         .take(max)
         .try_fold(0, |count, item| item.map(|_| count + 1))
-}
-
-fn describe(exceeded: Exceeded, timeout: Duration) -> String {
-    match exceeded {
-        Exceeded::Timeout => format!("timed out after {} s", timeout.as_secs_f64()),
-        Exceeded::Terms => format!("stopped after processing {MAX_TERMS} terms"),
-        Exceeded::StringLength => {
-            format!("stopped at a string of more than {MAX_STRING_BYTES} bytes")
-        }
-        Exceeded::Memory => format!("stopped after storing {MAX_MEBIBYTES} MiB"),
-    }
 }

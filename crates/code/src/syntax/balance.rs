@@ -36,7 +36,16 @@ pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> 
     // If the code is unbalanced under every interpretation, the one that gets furthest is the most likely.
     let mut furthest: Option<Imbalance> = None;
     for syntax in candidates(code) {
-        let found = Scan::new(code, syntax, options).run()?;
+        let scan = Scan {
+            code,
+            bytes: code.as_bytes(),
+            comments: syntax,
+            options,
+            at: 0,
+            open: Vec::new(),
+            unclosed: [0; QUOTES.len()],
+        };
+        let found = scan.run()?;
         if furthest.as_ref().is_none_or(|(at, _)| found.0 > *at) {
             furthest = Some(found);
         }
@@ -63,19 +72,7 @@ type Imbalance = (usize, String);
 /// The kinds of quotes whose closing quote is searched for separately.
 const QUOTES: [&str; 4] = ["```", "`", "'", "\""];
 
-impl<'a> Scan<'a> {
-    fn new(code: &'a str, comments: CommentSyntax, options: BalanceOptions) -> Self {
-        Self {
-            code,
-            bytes: code.as_bytes(),
-            comments,
-            options,
-            at: 0,
-            open: Vec::new(),
-            unclosed: [0; QUOTES.len()],
-        }
-    }
-
+impl Scan<'_> {
     fn run(mut self) -> Option<Imbalance> {
         while let Some(&byte) = self.bytes.get(self.at) {
             let start = self.at;
@@ -265,36 +262,21 @@ const SCRIPT: CommentSyntax = syntax("#", false, false);
 const SQL: CommentSyntax = syntax("--", true, false);
 const PLAIN: CommentSyntax = syntax("", false, false);
 
-/// How certain it is that a marker starts a comment.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Evidence {
-    None,
-    Possible,
-    Certain,
-}
-
 /// Returns the comment syntaxes that the code may use, based on its markers. `//` may also be a division, `#` a color
 /// and `--` a double negation. Unless a marker certainly starts a comment, the code may also have none.
-pub(super) fn candidates(code: &str) -> Vec<CommentSyntax> {
-    let slash = if code.contains("/*") {
-        Evidence::Certain
-    } else {
-        strongest(code, "//", slashes)
+fn candidates(code: &str) -> Vec<CommentSyntax> {
+    let slash = match code.contains("/*") {
+        true => Some(true),
+        false => evidence(code, "//", slashes),
     };
-    let hash = strongest(code, "#", hash);
-    let dash = strongest(code, "--", dashes);
-    let mut syntaxes = Vec::with_capacity(4);
-    if [slash, hash, dash]
-        .iter()
-        .all(|evidence| *evidence < Evidence::Certain)
-    {
-        syntaxes.push(PLAIN);
-    }
-    for (evidence, syntax) in [(slash, C), (hash, SCRIPT), (dash, SQL)] {
-        if evidence > Evidence::None {
-            syntaxes.push(syntax);
-        }
-    }
+    let (hash, dash) = (evidence(code, "#", hash), evidence(code, "--", dashes));
+    let marked = [(slash, C), (hash, SCRIPT), (dash, SQL)];
+    let is_certain = marked.iter().any(|(evidence, _)| *evidence == Some(true));
+    let plain = (!is_certain).then_some(PLAIN);
+    let possible = marked
+        .into_iter()
+        .filter_map(|(evidence, syntax)| evidence.map(|_| syntax));
+    let mut syntaxes: Vec<_> = plain.into_iter().chain(possible).collect();
     let may_be_rust = syntaxes.contains(&C) || syntaxes.contains(&PLAIN);
     if may_be_rust && has_lifetime(code) {
         syntaxes.push(RUST);
@@ -302,53 +284,38 @@ pub(super) fn candidates(code: &str) -> Vec<CommentSyntax> {
     syntaxes
 }
 
-/// Returns the strongest evidence for a marker in any line, judged by the characters around it.
-fn strongest(code: &str, marker: &str, judge: fn(&str, &str) -> Evidence) -> Evidence {
-    let mut strongest = Evidence::None;
-    for line in code.lines() {
-        // The first marker on a line decides: later ones are in its comment, or as uncertain as it is.
-        if let Some((before, after)) = line.split_once(marker) {
-            strongest = strongest.max(judge(before, after));
-        }
-        if strongest == Evidence::Certain {
-            break;
-        }
-    }
-    strongest
+/// Returns whether a marker certainly starts a comment in any line, judged by the strings around it, or `None` if it
+/// starts none.
+fn evidence(code: &str, marker: &str, judge: fn(&str, &str) -> Option<bool>) -> Option<bool> {
+    let lines = code.lines().filter_map(|line| line.split_once(marker));
+    lines
+        .filter_map(|(before, after)| judge(before, after))
+        .max()
 }
 
 fn is_operand(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | ')' | ']')
 }
 
-fn slashes(before: &str, after: &str) -> Evidence {
+fn slashes(before: &str, after: &str) -> Option<bool> {
     let left = before.trim_end().chars().next_back();
     let right = after.trim_start().chars().next();
     let divides = left.is_some_and(is_operand)
         && right.is_some_and(|c| c == '_' || c == '(' || c.is_alphanumeric());
-    match before.ends_with(':') {
-        true => Evidence::None,
-        false if divides => Evidence::Possible,
-        false => Evidence::Certain,
-    }
+    (!before.ends_with(':')).then_some(!divides)
 }
 
-fn hash(before: &str, after: &str) -> Evidence {
-    let starts = before.is_empty() || before.ends_with(char::is_whitespace);
-    match after.chars().next() {
-        _ if !starts => Evidence::None,
-        None | Some(' ' | '!' | '#') => Evidence::Certain,
-        Some(_) => Evidence::Possible,
-    }
+fn hash(before: &str, after: &str) -> Option<bool> {
+    starts_word(before).then(|| matches!(after.chars().next(), None | Some(' ' | '!' | '#')))
 }
 
-fn dashes(before: &str, after: &str) -> Evidence {
-    let starts = before.is_empty() || before.ends_with(char::is_whitespace);
-    match after.chars().next() {
-        None | Some(' ') if starts && !before.trim().is_empty() => Evidence::Certain,
-        _ if starts => Evidence::Possible,
-        _ => Evidence::None,
-    }
+fn dashes(before: &str, after: &str) -> Option<bool> {
+    let is_spaced = matches!(after.chars().next(), None | Some(' '));
+    starts_word(before).then(|| is_spaced && !before.trim().is_empty())
+}
+
+fn starts_word(before: &str) -> bool {
+    before.is_empty() || before.ends_with(char::is_whitespace)
 }
 
 /// Returns `true` if a single quote and a name follow `&` or `<`, which only lifetimes do.

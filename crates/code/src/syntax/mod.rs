@@ -16,7 +16,7 @@ mod pattern;
 pub use balance::{BalanceOptions, check_balance};
 pub use pattern::RegexPattern;
 #[doc(hidden)]
-pub use pattern::{PatternSize, schema_pattern_size};
+pub use pattern::schema_pattern_size;
 
 use serde::{Deserialize, Serialize};
 

@@ -141,8 +141,12 @@ fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
         )
     };
     let too_large = "it is too large; use smaller repetition counts";
-    let size = pattern_size(pattern);
-    if size.is_some_and(|size| size.expanded > MAX_PATTERN_SIZE) {
+    let ast = parse(pattern);
+    let expanded = |ast: &Ast| size(ast, &|class| ranges(class, UNICODE_CLASS));
+    if ast
+        .as_ref()
+        .is_some_and(|ast| expanded(ast) > MAX_PATTERN_SIZE)
+    {
         return Err(invalid(too_large));
     }
     let mut builder = RegexBuilder::new(pattern);
@@ -160,7 +164,7 @@ fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
     })?;
     Ok(Compiled {
         regex,
-        positions: size.map_or(1, |size| size.positions),
+        positions: ast.map_or(1, |ast| size(&ast, &|_| CHARACTER)),
     })
 }
 
@@ -213,69 +217,17 @@ const SHORT_CLASS: u64 = 40;
 /// The size of a non-ASCII character or character range: its bytes in UTF-8.
 const CHARACTER: u64 = 4;
 
-/// The size of a regular expression after its counted repetitions are expanded.
+fn parse(pattern: &str) -> Option<Ast> {
+    ParserBuilder::new().build().parse(pattern).ok()
+}
+
+/// Returns an upper bound on the size of a pattern from a JSON Schema after its counted repetitions are expanded: the
+/// number of characters and character ranges, which determines the time and memory to compile it.
 ///
-/// For example, `a{3}` is expanded to `aaa`.
+/// Unlike in other patterns, there can be look-around and backreferences. If the pattern cannot be parsed, the bound is
+/// estimated from its length and its counted repetitions.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PatternSize {
-    /// The number of characters and character ranges in the expanded pattern.
-    ///
-    /// This number determines the time and memory needed to compile the pattern.
-    pub expanded: u64,
-    /// The maximum number of matching steps per character of a string.
-    ///
-    /// This is the number of positions in the expanded pattern.
-    pub positions: u64,
-}
-
-impl PatternSize {
-    const fn class(expanded: u64) -> Self {
-        Self {
-            expanded,
-            positions: CHARACTER,
-        }
-    }
-
-    const fn plus(self, other: Self) -> Self {
-        Self {
-            expanded: self.expanded.saturating_add(other.expanded),
-            positions: self.positions.saturating_add(other.positions),
-        }
-    }
-
-    const fn times(self, count: u64) -> Self {
-        Self {
-            expanded: self.expanded.saturating_mul(count),
-            positions: self.positions.saturating_mul(count),
-        }
-    }
-}
-
-const ONE: PatternSize = PatternSize {
-    expanded: 1,
-    positions: 1,
-};
-
-/// Returns an upper bound on the size of a pattern, or `None` if the pattern is invalid.
-///
-/// The pattern uses the syntax of the `regex` crate.
-fn pattern_size(pattern: &str) -> Option<PatternSize> {
-    let mut parser = ParserBuilder::new().build();
-    parser.parse(pattern).ok().map(|ast| {
-        Sizes {
-            perl_class: UNICODE_CLASS,
-        }
-        .of(&ast)
-    })
-}
-
-/// Returns an upper bound on the size of a pattern from a JSON Schema.
-///
-/// Unlike in `pattern_size`, the pattern can contain look-around and backreferences. If the pattern cannot be parsed,
-/// the bound is estimated from its length and its counted repetitions.
-#[doc(hidden)]
-pub fn schema_pattern_size(pattern: &str) -> PatternSize {
+pub fn schema_pattern_size(pattern: &str) -> u64 {
     let mut plain = pattern.to_owned();
     for group in ["(?=", "(?!", "(?<=", "(?<!", "(?>"] {
         plain = plain.replace(group, "(?:");
@@ -283,84 +235,69 @@ pub fn schema_pattern_size(pattern: &str) -> PatternSize {
     for digit in '1'..='9' {
         plain = plain.replace(&format!("\\{digit}"), ".");
     }
-    let parsed = ParserBuilder::new().build().parse(&plain);
-    parsed
-        .map(|ast| {
-            Sizes {
-                perl_class: SHORT_CLASS,
-            }
-            .of(&ast)
-        })
-        .unwrap_or_else(|_| {
-            let numbers = pattern
-                .split(|c: char| !c.is_ascii_digit())
-                .filter(|it| !it.is_empty());
-            let copies = numbers.fold(1_u64, |copies, number| {
-                copies.saturating_mul(
-                    number
-                        .parse::<u64>()
-                        .map_or(u64::MAX, |number| number.max(1)),
-                )
-            });
-            PatternSize::class(UNICODE_CLASS)
-                .times(pattern.len() as u64)
-                .times(copies)
-        })
+    if let Some(ast) = parse(&plain) {
+        return size(&ast, &|class| ranges(class, SHORT_CLASS));
+    }
+    let numbers = pattern.split(|c: char| !c.is_ascii_digit());
+    let copies = numbers.filter(|it| !it.is_empty()).map(|number| {
+        let number = number.parse::<u64>();
+        number.map_or(u64::MAX, |number| number.max(1))
+    });
+    let each = UNICODE_CLASS.saturating_mul(pattern.len() as u64);
+    copies.fold(each, u64::saturating_mul)
 }
 
-/// The sizes of parts of a pattern.
-#[derive(Clone, Copy)]
-struct Sizes {
-    /// The size of `\w`, `\d` and `\s`.
-    perl_class: u64,
+/// Returns the size of a pattern, given the size of each class of characters.
+fn size(ast: &Ast, class: &dyn Fn(&Ast) -> u64) -> u64 {
+    let sum = |asts: &[Ast]| {
+        let sizes = asts.iter().map(|ast| size(ast, class));
+        sizes.fold(1, u64::saturating_add)
+    };
+    match ast {
+        Ast::Empty(_) | Ast::Flags(_) | Ast::Assertion(_) => 1,
+        Ast::Literal(literal) if literal.c.is_ascii() => 1,
+        Ast::Literal(_) => CHARACTER,
+        Ast::Dot(_) | Ast::ClassUnicode(_) | Ast::ClassPerl(_) | Ast::ClassBracketed(_) => {
+            class(ast)
+        }
+        Ast::Group(group) => size(&group.ast, class).saturating_add(1),
+        Ast::Repetition(repetition) => size(&repetition.ast, class)
+            .saturating_add(1)
+            .saturating_mul(copies(&repetition.op.kind)),
+        Ast::Alternation(list) => sum(&list.asts),
+        Ast::Concat(list) => sum(&list.asts),
+    }
 }
 
-impl Sizes {
-    fn of(self, ast: &Ast) -> PatternSize {
-        let sum = |asts: &[Ast]| {
-            asts.iter()
-                .map(|ast| self.of(ast))
-                .fold(ONE, PatternSize::plus)
-        };
-        match ast {
-            Ast::Empty(_) | Ast::Flags(_) | Ast::Assertion(_) => ONE,
-            Ast::Dot(_) => PatternSize::class(2 * CHARACTER),
-            Ast::Literal(literal) if literal.c.is_ascii() => ONE,
-            Ast::Literal(_) => PatternSize::class(CHARACTER),
-            Ast::ClassUnicode(_) => PatternSize::class(UNICODE_CLASS),
-            Ast::ClassPerl(_) => PatternSize::class(self.perl_class),
-            Ast::ClassBracketed(class) => PatternSize::class(self.set(&class.kind)),
-            Ast::Group(group) => self.of(&group.ast).plus(ONE),
-            Ast::Repetition(repetition) => self
-                .of(&repetition.ast)
-                .plus(ONE)
-                .times(copies(&repetition.op.kind)),
-            Ast::Alternation(list) => sum(&list.asts),
-            Ast::Concat(list) => sum(&list.asts),
+/// Returns the number of ranges in a class, given the number in `\w`, `\d` and `\s`.
+fn ranges(class: &Ast, perl_class: u64) -> u64 {
+    match class {
+        Ast::ClassUnicode(_) => UNICODE_CLASS,
+        Ast::ClassPerl(_) => perl_class,
+        Ast::ClassBracketed(class) => of_set(&class.kind, perl_class),
+        _ => 2 * CHARACTER,
+    }
+}
+
+fn of_set(class: &ClassSet, perl_class: u64) -> u64 {
+    match class {
+        ClassSet::Item(item) => of_item(item, perl_class),
+        ClassSet::BinaryOp(operation) => {
+            of_set(&operation.lhs, perl_class).saturating_add(of_set(&operation.rhs, perl_class))
         }
     }
+}
 
-    fn set(self, class: &ClassSet) -> u64 {
-        match class {
-            ClassSet::Item(item) => self.set_item(item),
-            ClassSet::BinaryOp(operation) => self
-                .set(&operation.lhs)
-                .saturating_add(self.set(&operation.rhs)),
-        }
-    }
-
-    fn set_item(self, item: &ClassSetItem) -> u64 {
-        match item {
-            ClassSetItem::Empty(_) => 1,
-            ClassSetItem::Literal(_) | ClassSetItem::Range(_) | ClassSetItem::Ascii(_) => CHARACTER,
-            ClassSetItem::Unicode(_) => UNICODE_CLASS,
-            ClassSetItem::Perl(_) => self.perl_class,
-            ClassSetItem::Bracketed(class) => self.set(&class.kind),
-            ClassSetItem::Union(union) => union
-                .items
-                .iter()
-                .map(|item| self.set_item(item))
-                .fold(CHARACTER, u64::saturating_add),
+fn of_item(item: &ClassSetItem, perl_class: u64) -> u64 {
+    match item {
+        ClassSetItem::Empty(_) => 1,
+        ClassSetItem::Literal(_) | ClassSetItem::Range(_) | ClassSetItem::Ascii(_) => CHARACTER,
+        ClassSetItem::Unicode(_) => UNICODE_CLASS,
+        ClassSetItem::Perl(_) => perl_class,
+        ClassSetItem::Bracketed(class) => of_set(&class.kind, perl_class),
+        ClassSetItem::Union(union) => {
+            let items = union.items.iter().map(|item| of_item(item, perl_class));
+            items.fold(CHARACTER, u64::saturating_add)
         }
     }
 }
@@ -381,7 +318,9 @@ mod tests {
 
     #[track_caller]
     fn expanded(pattern: &str) -> u64 {
-        pattern_size(pattern).unwrap().expanded
+        size(&parse(pattern).unwrap(), &|class| {
+            ranges(class, UNICODE_CLASS)
+        })
     }
 
     #[test]
@@ -396,12 +335,12 @@ mod tests {
             expanded("((((a{4000000000}){4000000000}){4000000000}){4000000000})"),
             u64::MAX
         );
-        assert_eq!(pattern_size("("), None);
+        assert_eq!(parse("("), None);
     }
 
     #[test]
     fn look_around_and_backreferences_are_bounded_too() {
-        let size = |pattern| schema_pattern_size(pattern).expanded;
+        let size = schema_pattern_size;
         assert!(size(r"^(?=.*[A-Z])(?!.*\s)(?<=a)(b)\1.{8,64}$") < 5_000);
         assert!(size(r"(?=\p{L}{1000})a") > 800_000);
         assert!(size(r"^\w[\w-]{1,256}$") < 20_000);

@@ -241,15 +241,8 @@ impl Diff {
                         .with_async()
                 }
             }
-            _ => self.without_call(),
-        }
-    }
-
-    /// Returns the spec of an answer that needs no model.
-    const fn without_call(&self) -> &'static MetricSpec<'static> {
-        match self.strictness {
             DiffStrictness::AstEquivalent => &Self::SPEC,
-            _ => const { &Self::SPEC.with_cost_msats(0) },
+            _ => Self::FREE,
         }
     }
 
@@ -344,7 +337,12 @@ impl Metric for Diff {
                 feedback: diff,
             }) if self.is_semantic() => diff,
             compared => {
-                let scored = compared.into_scored(call.spec(self.without_call()));
+                // Without a call of the model.
+                let spec = match self.is_semantic() {
+                    true => Self::FREE,
+                    false => self.declared(),
+                };
+                let scored = compared.into_scored(call.spec(spec));
                 return Answer::from(scored.map(|scored| match scored.passed {
                     Some(true) if call.is_explained() => {
                         scored.explained(self.strictness.passed().to_owned())
@@ -472,6 +470,8 @@ impl Diff {
         .with_kind(ScoreKind::Bool)
         .with_fields(&[GOLD], &[PRED])
         .with_params(&PARAMS);
+
+    const FREE: &'static MetricSpec<'static> = &Self::SPEC.with_cost_msats(0);
 }
 
 impl Configure for Diff {

@@ -257,9 +257,7 @@ fn compiled(schema: &Value, patterns_left: &mut u64) -> Result<Tool, String> {
 
 /// Counts the references of a schema, and subtracts the size of its patterns from what is left.
 fn measure(schema: &Value, patterns_left: &mut u64, references: &mut usize) -> Result<(), String> {
-    let mut take = |pattern: &str| match patterns_left
-        .checked_sub(schema_pattern_size(pattern).expanded)
-    {
+    let mut take = |pattern: &str| match patterns_left.checked_sub(schema_pattern_size(pattern)) {
         Some(left) => {
             *patterns_left = left;
             Ok(())
