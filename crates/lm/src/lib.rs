@@ -72,7 +72,7 @@ pub use self::layers::Metered;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub use self::layers::{Quote, reserve_for_panel};
-pub use self::ledger::{CallObserver, CallTotals, Ledger, ObservedCall};
+pub use self::ledger::{CallTotals, Ledger, ObservedCall};
 pub use self::model::{IntoModel, JudgeModel, LanguageModel};
 pub use self::money::parse_msats;
 pub use self::reply::{LmReply, Logprobs, StopReason, TokenLogprob, TokenLogprobs, Usage};
