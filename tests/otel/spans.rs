@@ -39,7 +39,6 @@ async fn spans(lm: ScriptedLm, texts: bool, limit: Option<Duration>) -> Vec<Span
     let _ = tokio::time::timeout(limit, lm.complete(&request())).await;
     let delivery = events.finish();
     assert!(delivery.is_complete(), "{delivery}");
-    assert_eq!(delivery.delivered_spans, receiver.spans().len() as u64);
     receiver.spans()
 }
 

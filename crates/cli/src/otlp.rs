@@ -126,22 +126,15 @@ impl Otlp {
 #[cfg(feature = "otel")]
 fn next(delivery: &Delivery, file: Option<&Path>) -> String {
     let url = escape::escaped(&delivery.url);
-    let spans = match delivery.lost_spans() {
-        0 => "",
-        _ => "; spans cannot be sent again",
-    };
-    // `export` cannot read Parquet files.
     let is_readable = |file: &&Path| file.extension().is_none_or(|it| it != "parquet");
-    let events = match (delivery.lost_events(), file.filter(is_readable)) {
-        (0, _) => String::new(),
-        (_, Some(file)) => {
+    match file.filter(is_readable) {
+        Some(file) => {
             let file = file.display().to_string();
             let file = escape::escaped(&file);
             format!("; send all events again with `export {file} --otlp {url}`")
         }
-        (_, None) => format!(
+        None => format!(
             "; write the scores to a .jsonl file with --out, then send them again with `export FILE --otlp {url}`"
         ),
-    };
-    format!("{events}{spans}")
+    }
 }

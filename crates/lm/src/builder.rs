@@ -2,6 +2,7 @@
 //!
 //! The file is long because it documents each setting of one type with an example.
 
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,13 +11,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use super::client::{Api, Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
+use super::client::{Api, Client, HttpSettings, Proxy, Target, Variables};
 use super::estimate::{Estimated, LmEstimate};
 use super::replay::{self, Replay};
 use super::store::Store;
 use super::{
     Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, LmBudget, LmError, LmErrorKind,
-    LmReply, LmRequest, Metered, Priced, Prices, Quote, RateLimit, RateLimiter, Retry, RetryPolicy,
+    LmReply, LmRequest, Metered, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy,
     Stored, money,
 };
 
@@ -44,7 +45,6 @@ pub struct LmBuilder {
     key: Option<SecretString>,
     base_url: Option<String>,
     http: HttpSettings,
-    max_reply_bytes: Option<usize>,
     retry: RetryPolicy,
     circuit: CircuitPolicy,
     limiter: Option<RateLimiter>,
@@ -73,7 +73,6 @@ impl LmBuilder {
             key: None,
             base_url: None,
             http: HttpSettings::default(),
-            max_reply_bytes: None,
             retry: RetryPolicy::default(),
             circuit: CircuitPolicy::default(),
             limiter: None,
@@ -205,7 +204,7 @@ impl LmBuilder {
         /// # Ok(())
         /// # }
         /// ```
-        pub fn timeout(timeout: Duration) => http.timeout = timeout;
+        pub fn timeout(timeout: Duration) => http.timeout = Some(timeout);
 
         /// Sets the maximum size of a response in bytes, after decompression.
         ///
@@ -239,7 +238,7 @@ impl LmBuilder {
         /// # Ok(())
         /// # }
         /// ```
-        pub fn max_reply_bytes(bytes: usize) => max_reply_bytes = Some(bytes);
+        pub fn max_reply_bytes(bytes: usize) => http.max_reply_bytes = Some(bytes);
 
         /// Sets the policy for retrying failed calls.
         ///
@@ -512,11 +511,12 @@ impl LmBuilder {
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
-        let http = HttpSettings {
-            max_reply_bytes: self.reply_limit()?,
-            ..self.http.clone()
-        };
-        // Without a call, no key is needed.
+        let mut http = self.http.clone();
+        let found = self.number(
+            "DSRS_MAX_REPLY_BYTES",
+            "a whole number of bytes, at least 1",
+        )?;
+        http.max_reply_bytes = http.max_reply_bytes.or(found.map(NonZeroUsize::get));
         let is_called = self.estimate.is_none() && !replay::is_replaying();
         let (key, base_url) = (self.key.clone(), self.base_url.clone());
         let target = Target::resolve(&self.id, key, base_url, &self.variables, is_called)?;
@@ -526,8 +526,22 @@ impl LmBuilder {
             return Err(LmError::new(target.id, LmErrorKind::Unpriced));
         }
         if let Some(estimate) = self.estimate.clone() {
-            let client = Client::new(target, self.api, http)?;
-            return self.estimated(client, prices, estimate);
+            let store = match self.store_folder()?.filter(|_| !self.refresh) {
+                Some(dir) => Store::open_existing(&dir)?,
+                None => None,
+            };
+            estimate.activate();
+            let layers = Estimated {
+                inner: Client::new(target, self.api, http)?,
+                estimate,
+                prices,
+                store,
+            };
+            return Ok(Lm {
+                layers: Arc::new(layers),
+                ledger: self.ledger,
+                store: None,
+            });
         }
         // The last fallible step, because it creates a folder.
         let folder = match replay::is_replaying() {
@@ -537,7 +551,7 @@ impl LmBuilder {
         let store = folder.map(Store::open).transpose()?;
         let own = self.limiter;
         let limiter = own.unwrap_or_else(|| RateLimiter::of_account(target.account_hash(), limits));
-        let circuit = Circuit::of_address(target.address_hash(), self.circuit);
+        let circuit = Circuit::of_address(target.base_url.clone(), self.circuit);
         let client = Client::new(target, self.api, http)?;
         let mut priced = Priced::new(client, prices).allow_unpriced(self.allow_unpriced);
         if let Some(budget) = self.budget {
@@ -573,10 +587,11 @@ impl LmBuilder {
         }
     }
 
+    /// Returns the limits of requests and tokens per minute.
     fn rate_limits(&self) -> Result<[Option<u32>; 2], LmError> {
         let limit = |setting| {
-            let expected = "a whole number from 1 to 4294967295";
-            self.number(setting, |limit: &u32| *limit > 0, expected)
+            let limit = self.number(setting, "a whole number from 1 to 4294967295");
+            limit.map(|limit| limit.map(NonZeroU32::get))
         };
         Ok([
             limit("DSRS_REQUESTS_PER_MINUTE")?,
@@ -584,31 +599,14 @@ impl LmBuilder {
         ])
     }
 
-    fn reply_limit(&self) -> Result<usize, LmError> {
-        let is_positive = |bytes: &usize| *bytes > 0;
-        let expected = "a whole number of bytes, at least 1";
-        let found = self.number("DSRS_MAX_REPLY_BYTES", is_positive, expected)?;
-        let set = self.max_reply_bytes.or(found);
-        Ok(set.unwrap_or(DEFAULT_MAX_REPLY_BYTES))
-    }
-
-    /// Returns the number in an environment variable, if it is set.
-    fn number<T: FromStr>(
-        &self,
-        setting: &str,
-        is_valid: impl FnOnce(&T) -> bool,
-        expected: &str,
-    ) -> Result<Option<T>, LmError> {
-        let Some(found) = self.variables.get(setting) else {
-            return Ok(None);
-        };
-        match found.parse().ok().filter(is_valid) {
-            Some(number) => Ok(Some(number)),
-            None => {
-                let reason = format_args!("expected {expected}");
-                Err(LmError::setting(setting, &found, reason))
-            }
-        }
+    fn number<T: FromStr>(&self, setting: &str, expected: &str) -> Result<Option<T>, LmError> {
+        let found = self.variables.get(setting);
+        let number = found.map(|found| {
+            let reason = format_args!("expected {expected}");
+            let number = found.parse();
+            number.map_err(|_| LmError::setting(setting, &found, reason))
+        });
+        number.transpose()
     }
 
     /// Returns the folder of the store, if there is one.
@@ -621,32 +619,6 @@ impl LmBuilder {
         let dir = dir.or_else(Store::default_dir);
         dir.map(Some)
             .ok_or_else(|| LmErrorKind::NoStoreFolder.into())
-    }
-
-    /// Returns a model that counts its calls instead of making them.
-    fn estimated(
-        &self,
-        client: Client,
-        prices: Prices,
-        estimate: LmEstimate,
-    ) -> Result<Lm, LmError> {
-        let store = match self.store_folder()?.filter(|_| !self.refresh) {
-            Some(dir) => Store::open_existing(&dir)?,
-            None => None,
-        };
-        estimate.activate();
-        let layers = Arc::new(Estimated {
-            inner: client,
-            estimate,
-            prices,
-            store,
-        });
-        let ledger = self.ledger.clone();
-        Ok(Lm {
-            layers,
-            ledger,
-            store: None,
-        })
     }
 }
 
@@ -803,11 +775,6 @@ impl LanguageModel for Lm {
             Some(replay) => replay.complete(&*self.layers, request, &self.ledger).await,
             None => self.layers.complete(request).await,
         }
-    }
-
-    fn quote(&self, request: &LmRequest) -> Option<Quote> {
-        let is_called = Replay::current().is_none_or(|replay| replay.is_called(self, request));
-        is_called.then(|| self.layers.quote(request)).flatten()
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {

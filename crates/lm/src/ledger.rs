@@ -119,32 +119,25 @@ impl AddAssign for CallTotals {
 /// unknown cost)`
 impl fmt::Display for CallTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = |count: u64| if count == 1 { "" } else { "s" };
-        let (calls, cached, failed) = (self.calls, self.cached, self.failed);
-        let prompt = self.usage.prompt_tokens.unwrap_or(0);
-        let completion = self.usage.completion_tokens.unwrap_or(0);
-        write!(
-            f,
-            "{calls} call{} ({cached} cached, {failed} failed",
-            plural(calls)
-        )?;
-        match self.refused {
-            0 => f.write_str("), ")?,
-            refused => write!(f, "; {refused} more refused by the budget), ")?,
-        }
-        write!(
-            f,
-            "{prompt} prompt + {completion} completion tokens, {} msat",
-            self.cost_msats
-        )?;
-        match self.unpriced {
-            0 => Ok(()),
-            unpriced => write!(
-                f,
-                " (plus {unpriced} attempt{} of unknown cost)",
-                plural(unpriced)
-            ),
-        }
+        let counted = |count: u64, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            count => format!("{count} {noun}s"),
+        };
+        let Self { cached, failed, .. } = self;
+        let refused = match self.refused {
+            0 => String::new(),
+            refused => format!("; {refused} more refused by the budget"),
+        };
+        let unpriced = match self.unpriced {
+            0 => String::new(),
+            unpriced => format!(" (plus {} of unknown cost)", counted(unpriced, "attempt")),
+        };
+        let calls = counted(self.calls, "call");
+        let [prompt, completion] =
+            [self.usage.prompt_tokens, self.usage.completion_tokens].map(Option::unwrap_or_default);
+        let tokens = format_args!("{prompt} prompt + {completion} completion tokens");
+        let calls = format_args!("{calls} ({cached} cached, {failed} failed{refused})");
+        write!(f, "{calls}, {tokens}, {} msat{unpriced}", self.cost_msats)
     }
 }
 
@@ -169,8 +162,10 @@ impl fmt::Display for CallTotals {
 #[derive(Clone, Default)]
 pub struct Ledger {
     totals: Arc<Mutex<BTreeMap<String, CallTotals>>>,
-    observers: Arc<Mutex<Vec<Arc<dyn CallObserver>>>>,
+    observers: Arc<Mutex<Vec<Arc<Observer>>>>,
 }
+
+type Observer = dyn Fn(&ObservedCall<'_>) + Send + Sync;
 
 debug_fields!(Ledger: |ledger| "totals" => ledger.totals);
 
@@ -248,23 +243,16 @@ impl Ledger {
     /// The observer is notified of each call to a [`Metered`](super::Metered) model with this ledger.
     ///
     /// ```
-    /// use std::sync::Arc;
-    /// use dsrs_metrics::lm::{CallObserver, Ledger, ObservedCall};
+    /// use dsrs_metrics::lm::{Ledger, ObservedCall};
     ///
-    /// struct Slow;
-    ///
-    /// impl CallObserver for Slow {
-    ///     fn on_call(&self, call: &ObservedCall<'_>) {
-    ///         if call.duration.as_secs() > 60 {
-    ///             println!("{} took {:?}", call.model, call.duration);
-    ///         }
+    /// Ledger::new().observe(|call: &ObservedCall<'_>| {
+    ///     if call.duration.as_secs() > 60 {
+    ///         println!("{} took {:?}", call.model, call.duration);
     ///     }
-    /// }
-    ///
-    /// Ledger::new().observe(Arc::new(Slow));
+    /// });
     /// ```
-    pub fn observe(&self, observer: Arc<dyn CallObserver>) {
-        lock(&self.observers).push(observer);
+    pub fn observe(&self, observer: impl Fn(&ObservedCall<'_>) + Send + Sync + 'static) {
+        lock(&self.observers).push(Arc::new(observer));
     }
 
     /// Calls the observers.
@@ -273,59 +261,14 @@ impl Ledger {
         let observers = lock(&self.observers).clone();
         for observer in observers {
             // It may run while a cancelled call is dropped, where a panic would abort the process.
-            let _ = panic::catch_unwind(AssertUnwindSafe(|| observer.on_call(call)));
+            let _ = panic::catch_unwind(AssertUnwindSafe(|| observer(call)));
         }
     }
 
     pub(super) fn add(&self, purpose: &str, call: CallTotals) {
         let mut totals = lock(&self.totals);
-        match totals.get_mut(purpose) {
-            Some(sum) => *sum += call,
-            None => {
-                totals.insert(purpose.to_owned(), call);
-            }
-        }
+        *totals.entry(purpose.to_owned()).or_default() += call;
     }
-}
-
-/// An observer of calls to language models.
-///
-/// See [`Ledger::observe`](super::Ledger::observe).
-///
-/// ```
-/// use std::sync::{Arc, Mutex};
-///
-/// use dsrs_metrics::lm::{
-///     CallObserver, LanguageModel, Ledger, LmError, LmRequest, Metered, ObservedCall, ScriptedLm, Usage,
-/// };
-///
-/// #[derive(Default)]
-/// struct Tokens(Mutex<Vec<u64>>);
-///
-/// impl CallObserver for Tokens {
-///     fn on_call(&self, call: &ObservedCall<'_>) {
-///         let tokens = call.reply().map_or(0, |reply| reply.usage.total());
-///         self.0.lock().unwrap().push(tokens);
-///     }
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), LmError> {
-/// let (ledger, tokens) = (Ledger::new(), Arc::new(Tokens::default()));
-/// ledger.observe(Arc::clone(&tokens) as _);
-/// let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(40, 2));
-/// Metered::new(scripted, ledger).complete(&LmRequest::new("example").user("?")).await?;
-/// assert_eq!(*tokens.0.lock().unwrap(), [42]);
-/// # Ok(())
-/// # }
-/// ```
-pub trait CallObserver: Send + Sync {
-    /// Called after each call has ended.
-    ///
-    /// The method is called even if the call failed, was cancelled, or was answered from the store.
-    ///
-    /// Calls are concurrent, so return quickly. A panic is ignored.
-    fn on_call(&self, call: &ObservedCall<'_>);
 }
 
 /// A call that has ended.

@@ -135,13 +135,10 @@ pub trait LanguageModel: Send + Sync {
     /// [`stop_reason`](LmReply::stop_reason).
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
-    /// Returns the amount to reserve from the budget before a call.
-    ///
-    /// Returns `None` if there is no budget, or if a stored reply answers the request.
-    #[cfg(feature = "lm")]
+    /// Returns `true` if a budget limits the tokens of replies.
     #[doc(hidden)]
-    fn quote(&self, request: &LmRequest) -> Option<super::Quote> {
-        self.inner()?.quote(request)
+    fn limits_replies(&self) -> bool {
+        self.inner().is_some_and(LanguageModel::limits_replies)
     }
 
     /// Checks that the model answers.
@@ -234,8 +231,7 @@ macro_rules! forward_language_model {
                 fn endpoint(&self) -> Option<&str>;
                 fn is_remote(&self) -> bool;
                 fn keeps_replies(&self) -> bool;
-                #[cfg(feature = "lm")]
-                fn quote(&self, request: &LmRequest) -> Option<super::Quote>;
+                fn limits_replies(&self) -> bool;
             }
 
             fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {

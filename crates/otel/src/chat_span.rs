@@ -37,25 +37,38 @@ pub(crate) fn is_made(call: &ObservedCall<'_>) -> bool {
 /// Emits the span of a call that ended now.
 pub(crate) fn emit(call: &ObservedCall<'_>, texts: bool, tracer: &SdkTracer) {
     let end_time = SystemTime::now();
-    let error = error(call);
-    let operation = operation(call);
+    let error = match call.result {
+        Some(Ok(_)) => None,
+        Some(Err(error)) => Some((variant(error.kind()), Some(error.to_string()))),
+        None => Some(("cancelled".to_owned(), None)),
+    };
+    let operation = match call.request {
+        Some(request) if request.purpose == EMBEDDINGS => EMBEDDINGS,
+        _ => "chat",
+    };
     let (provider, model) = call.model.split_once(':').unwrap_or(("", call.model));
+    let theirs = PROVIDERS.iter().find(|(ours, _)| *ours == provider);
+    let provider = theirs.map_or(provider, |(_, theirs)| theirs);
+    let url = call.endpoint.and_then(|url| Url::parse(url).ok());
+    let host = url.as_ref().and_then(Url::host_str).map(str::to_owned);
+    let port = url.as_ref().and_then(Url::port_or_known_default);
+    let purpose = call.request.map_or(PROBE_PURPOSE, |it| &it.purpose);
     let mut attributes = Attributes::default();
-    attributes.add("gen_ai.operation.name", operation);
-    attributes.add("gen_ai.provider.name", provider_name(provider).to_owned());
-    attributes.add("gen_ai.request.model", model.to_owned());
-    attributes.add_server(call.endpoint);
+    attributes.add("gen_ai.operation.name", Some(operation));
+    attributes.add("gen_ai.provider.name", Some(provider.to_owned()));
+    attributes.add("gen_ai.request.model", Some(model.to_owned()));
     attributes.add(
-        "dsrs.purpose",
-        call.request
-            .map_or(PROBE_PURPOSE, |it| &it.purpose)
-            .to_owned(),
+        "server.port",
+        port.filter(|_| host.is_some()).map(i64::from),
     );
-    attributes.add_request(call.request, texts);
-    attributes.add_reply(call, texts);
-    if let Some((name, _)) = &error {
-        attributes.add("error.type", name.clone());
+    attributes.add("server.address", host);
+    attributes.add("dsrs.purpose", Some(purpose.to_owned()));
+    if let Some(request) = call.request {
+        attributes.add_request(request, texts);
     }
+    attributes.add_result(call, texts);
+    let name = error.as_ref().map(|(name, _)| name.clone());
+    attributes.add("error.type", name);
     let mut span = tracer
         .span_builder(format!("{operation} {model}"))
         .with_kind(SpanKind::Client)
@@ -69,90 +82,42 @@ pub(crate) fn emit(call: &ObservedCall<'_>, texts: bool, tracer: &SdkTracer) {
     span.end_with_timestamp(end_time);
 }
 
-fn operation(call: &ObservedCall<'_>) -> &'static str {
-    match call.request {
-        Some(request) if request.purpose == EMBEDDINGS => EMBEDDINGS,
-        _ => "chat",
-    }
-}
-
-fn provider_name(provider: &str) -> &str {
-    PROVIDERS
-        .iter()
-        .find(|(ours, _)| *ours == provider)
-        .map_or(provider, |(_, theirs)| theirs)
-}
-
-/// Returns the type and the message of a failed call's error.
-fn error(call: &ObservedCall<'_>) -> Option<(String, Option<String>)> {
-    match call.result {
-        Some(Ok(_)) => None,
-        Some(Err(error)) => Some((variant(error.kind()), Some(error.to_string()))),
-        None => Some(("cancelled".to_owned(), None)),
-    }
-}
-
 #[derive(Default)]
 struct Attributes(Vec<KeyValue>);
 
 impl Attributes {
-    fn add(&mut self, name: &'static str, value: impl Into<Value>) {
-        self.0.push(KeyValue::new(name, value));
-    }
-
-    fn add_some(&mut self, name: &'static str, value: Option<impl Into<Value>>) {
-        if let Some(value) = value {
-            self.add(name, value);
-        }
+    fn add(&mut self, name: &'static str, value: Option<impl Into<Value>>) {
+        self.0.extend(value.map(|value| KeyValue::new(name, value)));
     }
 
     fn add_count(&mut self, name: &'static str, count: Option<u64>) {
-        self.add_some(
-            name,
-            count.map(|count| i64::try_from(count).unwrap_or(i64::MAX)),
-        );
+        let count = count.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        self.add(name, count);
     }
 
-    fn add_server(&mut self, endpoint: Option<&str>) {
-        let Some(url) = endpoint.and_then(|url| Url::parse(url).ok()) else {
-            return;
-        };
-        if let Some(host) = url.host_str() {
-            self.add("server.address", host.to_owned());
-            self.add_some("server.port", url.port_or_known_default().map(i64::from));
-        }
-    }
-
-    fn add_request(&mut self, request: Option<&LmRequest>, texts: bool) {
-        let Some(request) = request else { return };
+    fn add_request(&mut self, request: &LmRequest, texts: bool) {
         let sampling = &request.sampling;
-        self.add_some("gen_ai.request.temperature", sampling.temperature);
-        self.add_some("gen_ai.request.top_p", sampling.top_p);
-        self.add_some(
-            "gen_ai.request.max_tokens",
-            sampling.max_tokens.map(i64::from),
-        );
+        let max_tokens = sampling.max_tokens.map(i64::from);
+        self.add("gen_ai.request.temperature", sampling.temperature);
+        self.add("gen_ai.request.top_p", sampling.top_p);
+        self.add("gen_ai.request.max_tokens", max_tokens);
         self.add_count("gen_ai.request.seed", sampling.seed);
-        if request.schema.is_some() {
-            self.add("gen_ai.output.type", "json");
-        }
+        let output = request.schema.as_ref().map(|_| "json");
+        self.add("gen_ai.output.type", output);
         if texts {
             let part = |it: &Message| json!({"type": "text", "content": &*it.content});
             let is_system = |it: &&Message| it.role == Role::System;
-            let messages = request.messages.iter();
-            let system: Vec<_> = messages.clone().filter(is_system).map(part).collect();
-            let chat: Vec<_> = messages
-                .filter(|it| !is_system(it))
-                .map(|it| json!({"role": it.role, "parts": [part(it)]}))
-                .collect();
-            if !system.is_empty() {
-                self.add("gen_ai.system_instructions", json!(system).to_string());
-            }
-            self.add("gen_ai.input.messages", json!(chat).to_string());
+            let (system, chat): (Vec<_>, Vec<_>) = request.messages.iter().partition(is_system);
+            let system: Vec<_> = system.into_iter().map(part).collect();
+            let message = |it: &Message| json!({"role": it.role, "parts": [part(it)]});
+            let chat: Vec<_> = chat.into_iter().map(message).collect();
+            let system = (!system.is_empty()).then(|| json!(system).to_string());
+            self.add("gen_ai.system_instructions", system);
+            self.add("gen_ai.input.messages", Some(json!(chat).to_string()));
         }
     }
 
-    fn add_reply(&mut self, call: &ObservedCall<'_>, texts: bool) {
+    fn add_result(&mut self, call: &ObservedCall<'_>, texts: bool) {
         let (usage, cost_msats) = match call.result {
             Some(Ok(reply)) => (reply.usage, reply.cost_msats),
             Some(Err(error)) => (error.usage(), error.cost_msats().filter(|cost| *cost > 0)),
@@ -164,31 +129,24 @@ impl Attributes {
         self.add_count("gen_ai.usage.cache_read.input_tokens", cached_tokens);
         self.add_count("dsrs.cost_msats", cost_msats);
         let Some(reply) = call.reply() else { return };
-        if !reply.model.is_empty() {
-            self.add("gen_ai.response.model", reply.model.clone());
-        }
-        let finish_reason = finish_reason(&reply.stop_reason).to_owned();
-        let reasons = vec![StringValue::from(finish_reason.clone())];
-        self.add(
-            "gen_ai.response.finish_reasons",
-            Value::Array(Array::String(reasons)),
-        );
+        let model = Some(&reply.model).filter(|model| !model.is_empty());
+        self.add("gen_ai.response.model", model.cloned());
+        let finish_reason = match &reply.stop_reason {
+            StopReason::End => "stop",
+            StopReason::Length => "length",
+            StopReason::Refusal(_) => "refusal",
+            StopReason::Filtered => "content_filter",
+            StopReason::Other(reason) => reason,
+            _ => "other",
+        };
+        let reasons = vec![StringValue::from(finish_reason.to_owned())];
+        let reasons = Value::Array(Array::String(reasons));
+        self.add("gen_ai.response.finish_reasons", Some(reasons));
         if texts {
             let parts = json!([{"type": "text", "content": reply.text}]);
             let message =
                 json!([{"role": "assistant", "parts": parts, "finish_reason": finish_reason}]);
-            self.add("gen_ai.output.messages", message.to_string());
+            self.add("gen_ai.output.messages", Some(message.to_string()));
         }
-    }
-}
-
-fn finish_reason(reason: &StopReason) -> &str {
-    match reason {
-        StopReason::End => "stop",
-        StopReason::Length => "length",
-        StopReason::Refusal(_) => "refusal",
-        StopReason::Filtered => "content_filter",
-        StopReason::Other(reason) => reason,
-        _ => "other",
     }
 }

@@ -1,27 +1,24 @@
 //! What both exporters share: an HTTP client that follows no redirects and limits the size of responses, and counts of
-//! what was observed, sent and accepted.
-//!
-//! The file is long because requests, retries and replies of a collector are read together.
+//! the events that were observed, sent and accepted.
 
 use std::error::Error as _;
 use std::io::Read as _;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use std::{fmt, thread};
 
 use async_trait::async_trait;
 use dsrs_metrics_values::messages::escape;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use opentelemetry_http::{Bytes, HttpClient, HttpError};
-use opentelemetry_otlp::{LogExporter, SpanExporter};
+use opentelemetry_otlp::LogExporter;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::logs::{LogBatch, LogExporter as ExportLogs};
-use opentelemetry_sdk::trace::{SpanData, SpanExporter as ExportSpans};
 use prost::Message as _;
 use reqwest::blocking::{Client, Request as Post};
 use reqwest::redirect::Policy;
@@ -35,82 +32,20 @@ const MAX_RESPONSE_BYTES: usize = 64 << 10;
 /// The maximum length of the part of a response in an error message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 200;
 
-/// A collector: when to stop sending to it, and what it accepted.
-#[derive(Debug)]
-pub(crate) struct Collector {
-    url: String,
-    /// How many events or spans of a signal may wait.
-    max_waiting: u64,
-    closes: OnceLock<Instant>,
-    error: Mutex<Option<String>>,
-    pub(crate) events: Counts,
-    pub(crate) spans: Counts,
-}
-
-/// Counts of events or spans.
+/// What both signals share: whether anything more is sent, and the last error.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
-    observed: AtomicU64,
-    /// Events or spans whose batch was accepted or refused.
-    settled: AtomicU64,
-    delivered: AtomicU64,
-}
-
-impl Counts {
-    pub(crate) fn settled(&self) -> u64 {
-        self.settled.load(Relaxed)
-    }
-
-    pub(crate) fn waiting(&self) -> u64 {
-        self.observed.load(Relaxed).saturating_sub(self.settled())
-    }
+pub(crate) struct Collector {
+    pub(crate) is_closed: AtomicBool,
+    error: Mutex<Option<String>>,
 }
 
 impl Collector {
-    pub(crate) fn new(url: &str, max_waiting: usize) -> Self {
-        Self {
-            url: url.to_owned(),
-            max_waiting: max_waiting as u64,
-            closes: OnceLock::new(),
-            error: Mutex::default(),
-            events: Counts::default(),
-            spans: Counts::default(),
-        }
-    }
-
-    /// Counts an event or a span before it enters the queue. A full queue drops it.
-    pub(crate) fn observe(&self, counts: &Counts) {
-        if counts.waiting() >= self.max_waiting {
-            let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
-            let full = "the queue was full, because the collector is slower than the run";
-            error.get_or_insert_with(|| full.to_owned());
-        }
-        counts.observed.fetch_add(1, Relaxed);
-    }
-
-    /// Sets the time after which nothing more is sent. Only the first call counts.
-    pub(crate) fn close(&self, at: Instant) {
-        let _ = self.closes.set(at);
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closes.get().is_some_and(|at| *at <= Instant::now())
+    pub(crate) fn error(&self) -> MutexGuard<'_, Option<String>> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, error: String) {
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    }
-
-    pub(crate) fn delivery(&self) -> Delivery {
-        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
-        Delivery {
-            url: self.url.clone(),
-            events: self.events.observed.load(Relaxed),
-            delivered_events: self.events.delivered.load(Relaxed),
-            spans: self.spans.observed.load(Relaxed),
-            delivered_spans: self.spans.delivered.load(Relaxed),
-            error: error.clone(),
-        }
+        *self.error() = Some(error);
     }
 }
 
@@ -127,30 +62,62 @@ pub(crate) fn client(timeout: Duration) -> Result<Client, OtelError> {
     }
 }
 
-/// The requests of one exporter. An exporter repeats a request that gets no response, or a status that allows it.
+/// The requests of one exporter, and counts of its events. An exporter repeats a request that gets no response, or a
+/// status that allows it.
 #[derive(Debug)]
-pub(crate) struct Requests {
-    pub(crate) client: Client,
-    pub(crate) collector: Arc<Collector>,
-    /// How many records of the last batch the collector rejected.
+pub(crate) struct Signal {
+    client: Client,
+    collector: Arc<Collector>,
+    /// How many events may wait.
+    pub(crate) max_waiting: u64,
+    pub(crate) observed: AtomicU64,
+    /// Events whose batch was accepted or refused.
+    pub(crate) settled: AtomicU64,
+    pub(crate) delivered: AtomicU64,
+    /// How many of the last batch the collector rejected.
     rejected: AtomicU64,
 }
 
-impl Requests {
-    pub(crate) fn new(client: Client, collector: Arc<Collector>) -> Arc<Self> {
+impl Signal {
+    pub(crate) fn new(client: Client, collector: Arc<Collector>, max_waiting: usize) -> Arc<Self> {
         Arc::new(Self {
             client,
             collector,
+            max_waiting: max_waiting as u64,
+            observed: AtomicU64::new(0),
+            settled: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
             rejected: AtomicU64::new(0),
         })
     }
 
-    /// Returns a response that keeps a request from being repeated.
-    fn refused(&self, reason: String) -> Response<Bytes> {
-        self.collector.note(reason);
-        let mut response = Response::default();
-        *response.status_mut() = StatusCode::BAD_REQUEST;
-        response
+    pub(crate) fn waiting(&self) -> u64 {
+        let settled = self.settled.load(Relaxed);
+        self.observed.load(Relaxed).saturating_sub(settled)
+    }
+
+    /// Counts an event before it enters the queue. A full queue drops it.
+    pub(crate) fn observe(&self) {
+        if self.waiting() >= self.max_waiting {
+            let full = "the queue was full, because the collector is slower than the run";
+            let mut error = self.collector.error();
+            error.get_or_insert_with(|| full.to_owned());
+        }
+        self.observed.fetch_add(1, Relaxed);
+    }
+
+    /// Sends a request, and returns the beginning of its response.
+    fn response(
+        &self,
+        request: Request<Bytes>,
+    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), String> {
+        let sent = Post::try_from(request).and_then(|post| self.client.execute(post));
+        let response = sent.map_err(|error| reason(&error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let (mut body, limit) = (Vec::new(), MAX_RESPONSE_BYTES as u64 + 1);
+        let read = response.take(limit).read_to_end(&mut body);
+        read.map_err(|error| error.to_string())?;
+        Ok((status, headers, body))
     }
 
     /// Reads the response to a successful request. Returns the reason if it does not confirm the batch.
@@ -183,84 +150,61 @@ impl Requests {
 }
 
 #[async_trait]
-impl HttpClient for Requests {
+impl HttpClient for Signal {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        if self.collector.is_closed() {
-            let mut response = Response::default();
-            *response.status_mut() = StatusCode::BAD_REQUEST;
-            return Ok(response);
+        let mut answer = Response::<Bytes>::default();
+        // A request with this status is not repeated.
+        let refused = StatusCode::BAD_REQUEST;
+        if self.collector.is_closed.load(Relaxed) {
+            *answer.status_mut() = refused;
+            return Ok(answer);
         }
-        let sent = Post::try_from(request).and_then(|post| self.client.execute(post));
-        let response = sent.map_err(|error| {
-            self.collector.note(reason(&error));
-            "the request failed"
+        let (status, headers, body) = self.response(request).inspect_err(|reason| {
+            self.collector.note(reason.clone());
         })?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let mut body = Vec::new();
-        let limited = response.take(MAX_RESPONSE_BYTES as u64 + 1);
-        if let Err(error) = { limited }.read_to_end(&mut body) {
-            self.collector.note(error.to_string());
-            return Err(error.into());
-        }
-        if body.len() > MAX_RESPONSE_BYTES {
-            return Ok(self.refused(format!(
-                "the response has more than {MAX_RESPONSE_BYTES} bytes; check that the URL belongs to a collector"
-            )));
-        }
-        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        if status.is_success() {
-            let content_type = header(CONTENT_TYPE).unwrap_or_default();
-            return Ok(match self.confirm(content_type, &body) {
-                Ok(()) => Response::default(),
-                Err(reason) => self.refused(reason),
-            });
-        }
-        self.collector.note(status_reason(status, &body));
-        let response = Response::builder().status(status);
-        let response = match header(RETRY_AFTER) {
-            Some(delay) => response.header(RETRY_AFTER, delay),
-            None => response,
+        let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let failed = match status.is_success() {
+            _ if body.len() > MAX_RESPONSE_BYTES => Err((
+                refused,
+                format!(
+                    "the response has more than {MAX_RESPONSE_BYTES} bytes; check that the URL belongs to a collector"
+                ),
+            )),
+            true => {
+                let confirmed = self.confirm(content_type.unwrap_or_default(), &body);
+                confirmed.map_err(|reason| (refused, reason))
+            }
+            false => Err((status, status_reason(status, &body))),
         };
-        Ok(response.body(Bytes::new())?)
-    }
-}
-
-/// An exporter whose batches are counted.
-#[derive(Debug)]
-pub(crate) struct Counted<E> {
-    pub(crate) exporter: E,
-    pub(crate) requests: Arc<Requests>,
-}
-
-impl<E> Counted<E> {
-    fn settle(&self, counts: &Counts, records: usize, result: OTelSdkResult) -> OTelSdkResult {
-        let rejected = self.requests.rejected.swap(0, Relaxed);
-        if result.is_ok() {
-            let delivered = (records as u64).saturating_sub(rejected);
-            counts.delivered.fetch_add(delivered, Relaxed);
+        if let Err((status, reason)) = failed {
+            self.collector.note(reason);
+            *answer.status_mut() = status;
+            let delay = headers.get(RETRY_AFTER).cloned();
+            let delay = delay.map(|delay| (RETRY_AFTER, delay));
+            answer.headers_mut().extend(delay);
         }
-        counts.settled.fetch_add(records as u64, Relaxed);
-        result
+        Ok(answer)
     }
 }
 
-impl ExportLogs for Counted<LogExporter> {
+/// An exporter of events that counts them.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) exporter: LogExporter,
+    pub(crate) signal: Arc<Signal>,
+}
+
+impl ExportLogs for Counted {
     async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {
-        let records = batch.iter().count();
+        let events = batch.iter().count() as u64;
         let result = self.exporter.export(batch).await;
-        self.settle(&self.requests.collector.events, records, result)
-    }
-
-    fn set_resource(&mut self, resource: &Resource) {
-        self.exporter.set_resource(resource);
-    }
-}
-
-impl ExportSpans for Counted<SpanExporter> {
-    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let spans = batch.len();
-        let result = self.exporter.export(batch).await;
-        self.settle(&self.requests.collector.spans, spans, result)
+        let rejected = self.signal.rejected.swap(0, Relaxed);
+        if result.is_ok() {
+            let delivered = events.saturating_sub(rejected);
+            self.signal.delivered.fetch_add(delivered, Relaxed);
+        }
+        self.signal.settled.fetch_add(events, Relaxed);
+        result
     }
 
     fn set_resource(&mut self, resource: &Resource) {
@@ -274,9 +218,8 @@ fn reason(error: &reqwest::Error) -> String {
         return "the collector did not reply in time".to_owned();
     }
     let sources = std::iter::successors(error.source(), |&error| error.source());
-    sources
-        .last()
-        .map_or_else(|| error.to_string(), ToString::to_string)
+    let innermost = sources.last().map(ToString::to_string);
+    innermost.unwrap_or_else(|| error.to_string())
 }
 
 /// Returns `true` if a response is JSON, which some collectors send, and rejects no record.
@@ -292,29 +235,25 @@ fn text(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).map(str::trim).unwrap_or_default();
     // Otherwise it is protobuf.
     let is_text = !text.contains(|it: char| it.is_control() && !it.is_whitespace());
-    (is_text && !text.is_empty()).then(|| {
-        let mut text = text.to_owned();
-        escape::truncate(&mut text, MAX_MESSAGE_BYTES);
-        text
-    })
+    let mut text = (is_text && !text.is_empty()).then(|| text.to_owned())?;
+    escape::truncate(&mut text, MAX_MESSAGE_BYTES);
+    Some(text)
 }
 
 /// Returns `status 401: missing token`.
 fn status_reason(status: StatusCode, body: &[u8]) -> String {
-    let mut message = format!("status {}", status.as_u16());
-    if let Some(text) = text(body) {
-        message.push_str(": ");
-        message.push_str(&text);
-    }
-    if status.is_redirection() {
-        message.push_str("; redirects are not followed, so use the final URL");
-    }
-    message
+    let text = text(body).map(|text| format!(": {text}"));
+    let text = text.unwrap_or_default();
+    let advice = match status.is_redirection() {
+        true => "; redirects are not followed, so use the final URL",
+        false => "",
+    };
+    format!("status {}{text}{advice}", status.as_u16())
 }
 
-/// A count of the events and spans that [`OtelEvents`](crate::OtelEvents) sent.
+/// A count of the events that [`OtelEvents`](crate::OtelEvents) sent.
 ///
-/// It also counts the events and spans that the collector accepted.
+/// It also counts the events that the collector accepted. Spans of model calls are not counted.
 ///
 /// The [`Display`](fmt::Display) implementation writes a sentence such as `12 of 500 events were not delivered to
 /// http://localhost:4318: connection refused`, or `500 events were delivered to ..`.
@@ -327,25 +266,21 @@ pub struct Delivery {
     pub events: u64,
     /// The number of score events that the collector accepted.
     pub delivered_events: u64,
-    /// The number of model call spans.
-    pub spans: u64,
-    /// The number of model call spans that the collector accepted.
-    pub delivered_spans: u64,
-    /// The last error, if any.
+    /// The last error, if any, of events or spans.
     ///
     /// The error is kept even if the batch was delivered later.
     pub error: Option<String>,
 }
 
 impl Delivery {
-    /// Returns `true` if the collector accepted all events and spans.
+    /// Returns `true` if the collector accepted all events.
     ///
     /// ```
     /// # use dsrs_metrics::runs::otel::Delivery;
     /// assert!(Delivery::default().is_complete(), "there was nothing to send");
     /// ```
     pub fn is_complete(&self) -> bool {
-        self.lost_events() == 0 && self.lost_spans() == 0
+        self.lost_events() == 0
     }
 
     /// Returns the number of score events that the collector did not accept.
@@ -357,52 +292,23 @@ impl Delivery {
     pub fn lost_events(&self) -> u64 {
         self.events.saturating_sub(self.delivered_events)
     }
-
-    /// Returns the number of model call spans that the collector did not accept.
-    ///
-    /// ```
-    /// # use dsrs_metrics::runs::otel::Delivery;
-    /// assert_eq!(Delivery::default().lost_spans(), 0);
-    /// ```
-    pub fn lost_spans(&self) -> u64 {
-        self.spans.saturating_sub(self.delivered_spans)
-    }
 }
 
 impl fmt::Display for Delivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = escape::escaped(&self.url);
+        let (events, were) = match self.events {
+            1 => ("1 event".to_owned(), "was"),
+            events => (format!("{events} events"), "were"),
+        };
         if self.is_complete() {
-            f.write_str(&counted(self.events, "event"))?;
-            if self.spans > 0 {
-                write!(f, " and {}", counted(self.spans, "span"))?;
-            }
-            let were = if self.events == 1 && self.spans == 0 {
-                "was"
-            } else {
-                "were"
-            };
-            return write!(f, " {were} delivered to {url}");
+            return write!(f, "{events} {were} delivered to {url}");
         }
-        let lost = [
-            (self.lost_events(), counted(self.events, "event")),
-            (self.lost_spans(), counted(self.spans, "span")),
-        ];
-        let lost = lost.into_iter().filter(|(lost, _)| *lost > 0);
-        let lost: Vec<_> = lost.map(|(lost, all)| format!("{lost} of {all}")).collect();
-        write!(f, "{} were not delivered to {url}", lost.join(" and "))?;
-        let error = self
-            .error
-            .as_deref()
-            .unwrap_or("the collector did not reply in time");
-        write!(f, ": {}", escape::escaped(error))
+        let error = self.error.as_deref();
+        let error = escape::escaped(error.unwrap_or("the collector did not reply in time"));
+        let lost = self.lost_events();
+        write!(f, "{lost} of {events} were not delivered to {url}: {error}")
     }
-}
-
-/// Returns `1 event` or `2 events`.
-fn counted(count: u64, name: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {name}{plural}")
 }
 
 #[cfg(test)]
@@ -422,24 +328,14 @@ mod tests {
             all.to_string(),
             "1 event was delivered to http://localhost:4318"
         );
-        let both = Delivery {
-            spans: 2,
-            delivered_spans: 2,
-            ..all.clone()
-        };
-        assert_eq!(
-            both.to_string(),
-            "1 event and 2 spans were delivered to http://localhost:4318"
-        );
         let lost = Delivery {
             events: 9,
-            spans: 3,
             error: Some("status\n500".to_owned()),
             ..all
         };
         assert_eq!(
             lost.to_string(),
-            "8 of 9 events and 3 of 3 spans were not delivered to http://localhost:4318: status\\n500"
+            "8 of 9 events were not delivered to http://localhost:4318: status\\n500"
         );
     }
 }

@@ -5,6 +5,7 @@
 //! namespace (`pydantic_evals/_otel_emit.py`), and our own under `dsrs.`.
 
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::time::SystemTime;
 
 use dsrs_metrics_core::score::OFFLINE_JUDGE;
@@ -78,15 +79,9 @@ impl EvaluationEvent<'_> {
     /// its own.
     pub(crate) fn is_emitted(&self) -> bool {
         match self.score.outcome {
-            ResultOutcome::Scored | ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed => {
-                true
-            }
-            ResultOutcome::Gated
-            | ResultOutcome::Skipped
-            | ResultOutcome::Abstained
-            | ResultOutcome::NotNeeded
-            | ResultOutcome::NotSampled => self.detail.unscored,
-            _ => false,
+            ResultOutcome::Counted => false,
+            ResultOutcome::Scored => true,
+            outcome => outcome.is_failure() || self.detail.unscored,
         }
     }
 
@@ -108,49 +103,45 @@ impl EvaluationEvent<'_> {
         }
         record.set_body(self.body().into());
         let add = |(name, value): Attribute| record.add_attribute(name, value);
-        self.attributes().into_iter().chain(common).for_each(add);
+        self.attributes().chain(common).for_each(add);
     }
 
-    fn attributes(&self) -> Vec<Attribute> {
-        let Self {
-            metric, row, score, ..
-        } = self;
+    fn attributes(&self) -> impl Iterator<Item = Attribute> {
+        let (row, score) = (self.row, self.score);
         let text = |text: &str| AnyValue::from(text.to_owned());
-        let mut attributes = vec![
-            ("gen_ai.evaluation.name", text(metric)),
-            ("dsrs.row.id", text(row.id)),
-        ];
-        let mut add = |name, value: Option<AnyValue>| attributes.extend(value.map(|it| (name, it)));
-        add(
-            "gen_ai.evaluation.score.value",
-            score.value.map(AnyValue::from),
-        );
-        add(
-            "gen_ai.evaluation.score.label",
-            self.label().map(AnyValue::from),
-        );
-        add(
-            "gen_ai.evaluation.explanation",
-            self.explanation().map(text),
-        );
-        add("error.type", self.error_type().map(AnyValue::from));
-        add("gen_ai.response.id", row.response_id.map(text));
         let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
-        add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
-        add(
-            "dsrs.judge",
-            score.is_judged_offline.then(|| OFFLINE_JUDGE.into()),
-        );
-        attributes
+        let judge = score.is_judged_offline.then_some(OFFLINE_JUDGE);
+        let attributes = [
+            ("gen_ai.evaluation.name", Some(text(self.metric))),
+            ("dsrs.row.id", Some(text(row.id))),
+            (
+                "gen_ai.evaluation.score.value",
+                score.value.map(AnyValue::from),
+            ),
+            (
+                "gen_ai.evaluation.score.label",
+                self.label().map(AnyValue::from),
+            ),
+            (
+                "gen_ai.evaluation.explanation",
+                self.explanation().map(text),
+            ),
+            ("error.type", self.error_type().map(AnyValue::from)),
+            ("gen_ai.response.id", row.response_id.map(text)),
+            ("dsrs.cost_msats", (cost > 0).then(|| cost.into())),
+            ("dsrs.judge", judge.map(AnyValue::from)),
+        ];
+        let known = attributes.into_iter();
+        known.filter_map(|(name, it)| Some((name, it?)))
     }
 
     /// Returns `pass` or `fail`, or the outcome of a row without a score; `None` for a failure.
     fn label(&self) -> Option<&'static str> {
         match self.score.outcome {
-            ResultOutcome::Scored => self
-                .score
-                .passed
-                .map(|passed| if passed { "pass" } else { "fail" }),
+            ResultOutcome::Scored => {
+                let passed = self.score.passed;
+                passed.map(|passed| if passed { "pass" } else { "fail" })
+            }
             outcome if outcome.is_failure() => None,
             outcome => Some(outcome.name()),
         }
@@ -162,12 +153,9 @@ impl EvaluationEvent<'_> {
     }
 
     fn error_type(&self) -> Option<String> {
-        let outcome = self.score.outcome;
-        outcome.is_failure().then(|| {
-            self.error_type
-                .clone()
-                .unwrap_or_else(|| outcome.name().to_owned())
-        })
+        let (outcome, known) = (self.score.outcome, self.error_type.clone());
+        let name = || known.unwrap_or_else(|| outcome.name().to_owned());
+        outcome.is_failure().then(name)
     }
 
     /// Returns a line for human readers.
@@ -184,24 +172,17 @@ impl EvaluationEvent<'_> {
 
 /// Returns the kind of a metric's error, such as `timed_out`, or the kind of the model's error behind it.
 pub(crate) fn error_type(error: &MetricError) -> String {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(error) = cause.downcast_ref::<LmError>() {
-            return variant(error.kind());
-        }
-        source = cause.source();
-    }
-    variant(error.kind())
+    let sources = std::iter::successors(error.source(), |&error| error.source());
+    let mut causes = sources.filter_map(|cause| cause.downcast_ref::<LmError>());
+    let of_model = causes.next().map(|error| variant(error.kind()));
+    of_model.unwrap_or_else(|| variant(error.kind()))
 }
 
 /// Returns the name of an enum's variant in snake case.
 pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
     let text = format!("{value:?}");
-    let name = text
-        .split(|it: char| !it.is_alphanumeric())
-        .next()
-        .unwrap_or_default();
-    name.to_snake_case()
+    let name = text.split(|it: char| !it.is_alphanumeric()).next();
+    name.unwrap_or_default().to_snake_case()
 }
 
 /// The name and the value of an attribute.
@@ -210,41 +191,24 @@ pub(crate) type Attribute = (&'static str, AnyValue);
 /// The attributes of each metric in a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunAttributes {
-    /// The names of the metrics, in the order of outcomes.
-    metrics: Vec<String>,
     of_run: Vec<Attribute>,
     of_metrics: HashMap<String, Vec<Attribute>>,
 }
 
 impl RunAttributes {
     pub(crate) fn new(manifest: &RunManifest) -> Self {
-        let mut of_run = Vec::new();
-        if let Some(label) = &manifest.label {
-            of_run.push(("gen_ai.evaluation.target", label.clone().into()));
-            of_run.push(("dsrs.run.label", label.clone().into()));
-        }
-        if let Some(repeats) = manifest.repeats {
-            of_run.push(("dsrs.repeats", i64::from(repeats).into()));
-        }
+        let label = manifest.label.iter().flat_map(|label| {
+            let names = ["gen_ai.evaluation.target", "dsrs.run.label"];
+            names.map(|name| (name, label.clone().into()))
+        });
+        let repeats = manifest.repeats.iter();
+        let repeats = repeats.map(|repeats| ("dsrs.repeats", i64::from(*repeats).into()));
         let metrics = manifest.metrics.iter();
         let of_metrics = metrics.map(|(name, identity)| (name.clone(), of_metric(name, identity)));
         Self {
-            metrics: Vec::new(),
-            of_run,
+            of_run: label.chain(repeats).collect(),
             of_metrics: of_metrics.collect(),
         }
-    }
-
-    /// Sets the names of the metrics.
-    pub(crate) fn named(self, metrics: &[String]) -> Self {
-        Self {
-            metrics: metrics.to_vec(),
-            ..self
-        }
-    }
-
-    pub(crate) fn metrics(&self) -> impl Iterator<Item = &str> {
-        self.metrics.iter().map(String::as_str)
     }
 
     /// Returns the attributes of a metric. A metric missing from the manifest has those of the run.
@@ -260,26 +224,31 @@ fn of_metric(name: &str, identity: &MetricIdentity) -> Vec<Attribute> {
     let arguments = parameters.filter(|parameters| !parameters.is_empty());
     // As pydantic-evals writes an evaluator: its name, and its arguments or null.
     let source = json!({ "name": name, "arguments": arguments });
-    let mut attributes = vec![(
-        "gen_ai.evaluation.evaluator.source",
-        source.to_string().into(),
-    )];
-    if let Some(version) = fields.get("version").filter(|version| !version.is_null()) {
-        let version = version
-            .as_str()
-            .map_or_else(|| version.to_string(), str::to_owned);
-        attributes.push(("gen_ai.evaluation.evaluator.version", version.into()));
-    }
+    let version = match fields.get("version") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(version)) => Some(version.clone()),
+        Some(version) => Some(version.to_string()),
+    };
     let direction = match identity.direction() {
         Direction::LowerIsBetter => "lower_is_better",
         _ => "higher_is_better",
     };
-    attributes.push(("dsrs.score.direction", direction.into()));
-    if let Some(range) = identity.range() {
-        attributes.push(("dsrs.score.min", range.min.into()));
-        attributes.push(("dsrs.score.max", range.max.into()));
-    }
-    attributes
+    let range = identity.range();
+    let attributes: [(_, Option<AnyValue>); 5] = [
+        (
+            "gen_ai.evaluation.evaluator.source",
+            Some(source.to_string().into()),
+        ),
+        (
+            "gen_ai.evaluation.evaluator.version",
+            version.map(AnyValue::from),
+        ),
+        ("dsrs.score.direction", Some(direction.into())),
+        ("dsrs.score.min", range.map(|range| range.min.into())),
+        ("dsrs.score.max", range.map(|range| range.max.into())),
+    ];
+    let known = attributes.into_iter();
+    known.filter_map(|(name, it)| Some((name, it?))).collect()
 }
 
 #[cfg(test)]

@@ -2,19 +2,20 @@
 //!
 //! The file is long because each setting is documented with an example.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use dsrs_metrics_core::Outcome;
-use dsrs_metrics_lm::{CallObserver, Ledger, ObservedCall};
+use dsrs_metrics_lm::Ledger;
 use dsrs_metrics_run::results::{Manifest, ResultScore, Results};
 use dsrs_metrics_run::{Observer, RowResult, RunStart};
 use opentelemetry::InstrumentationScope;
 use opentelemetry::logs::{Logger as _, LoggerProvider as _};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{
-    LogExporter, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
+    LogExporter, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig,
 };
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::logs::{
@@ -25,11 +26,9 @@ use opentelemetry_sdk::trace::{
 };
 
 use crate::chat_span;
-use crate::collector::Delivery;
-use crate::collector::{Collector, Counted, Requests, client};
+use crate::collector::{Collector, Counted, Delivery, Signal, client};
 use crate::endpoint::{OtelError, base_url, check_variables, timeout};
-use crate::evaluation_event::RunAttributes;
-use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, error_type};
+use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, RunAttributes, error_type};
 
 /// An observer that sends the results of a run to an OpenTelemetry collector.
 ///
@@ -137,8 +136,8 @@ impl OtelEventsBuilder {
         pub fn unscored(unscored: bool) => detail.unscored = unscored;
         /// Sets the size of the queues for events and spans.
         ///
-        /// The defaults are 65,536 events and 8,192 spans. If a queue is full, new events or spans are dropped and
-        /// counted.
+        /// The defaults are 65,536 events and 8,192 spans. If a queue is full, new events or spans are dropped.
+        /// Dropped events are counted.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -155,76 +154,23 @@ impl OtelEventsBuilder {
     /// # Errors
     /// Returns [`OtelError`] if the URL or an environment variable is invalid, or if a thread cannot be started.
     pub fn build(self) -> Result<OtelEvents, OtelError> {
-        OtelEvents::start(&self)
-    }
-}
-
-#[derive(Debug)]
-struct Inner {
-    logs: SdkLoggerProvider,
-    logger: SdkLogger,
-    spans: SdkTracerProvider,
-    tracer: SdkTracer,
-    collector: Arc<Collector>,
-    /// How many events may wait while a file is sent.
-    max_waiting: u64,
-    detail: Detail,
-    timeout: Duration,
-    /// The attributes of the current run.
-    run: Mutex<Arc<RunAttributes>>,
-}
-
-/// How many events and spans may wait by default.
-const QUEUES: (usize, usize) = (65_536, 8_192);
-
-/// The number of records per batch, without and with texts: collectors accept 20 MiB by default.
-const BATCHES: (usize, usize) = (512, 64);
-
-/// How long an incomplete batch waits for more.
-const LINGER: Duration = Duration::from_millis(200);
-
-impl OtelEvents {
-    /// Creates a builder with the default settings.
-    ///
-    /// ```
-    /// # use dsrs_metrics::runs::otel::OtelEvents;
-    /// let events = OtelEvents::builder().texts(true).build()?;
-    /// # Ok::<(), dsrs_metrics::runs::otel::OtelError>(())
-    /// ```
-    pub fn builder() -> OtelEventsBuilder {
-        OtelEventsBuilder::default()
-    }
-
-    fn start(settings: &OtelEventsBuilder) -> Result<Self, OtelError> {
-        let detail = settings.detail;
-        let url = base_url(settings.endpoint.as_deref())?;
-        let timeout = settings.timeout.map_or_else(timeout, Ok)?;
+        let detail = self.detail;
+        let url = base_url(self.endpoint.as_deref())?;
+        let timeout = self.timeout.map_or_else(timeout, Ok)?;
         check_variables()?;
-        let (max_events, max_spans) = settings.queue.map_or(QUEUES, |queue| (queue, queue));
-        let collector = Arc::new(Collector::new(&url, max_events));
-        let client = client(timeout)?;
-        let requests = || Requests::new(client.clone(), Arc::clone(&collector));
-        let (of_logs, of_spans) = (requests(), requests());
-        let logs = LogExporter::builder()
-            .with_http()
-            .with_shared_http_client(of_logs.clone())
-            .with_endpoint(format!("{url}/v1/logs"))
-            .with_timeout(Duration::MAX)
-            .with_retry_policy(retries());
-        let spans = SpanExporter::builder()
-            .with_http()
-            .with_shared_http_client(of_spans.clone())
-            .with_endpoint(format!("{url}/v1/traces"))
-            .with_timeout(Duration::MAX)
-            .with_retry_policy(retries());
+        let (max_events, max_spans) = self.queue.map_or(QUEUES, |queue| (queue, queue));
+        let (collector, client) = (Arc::<Collector>::default(), client(timeout)?);
+        let signal = |queue| Signal::new(client.clone(), Arc::clone(&collector), queue);
+        let (events, of_spans) = (signal(max_events), signal(max_spans));
+        let logs = LogExporter::builder().with_http();
+        let spans = SpanExporter::builder().with_http();
+        let logs = over_http(logs, &events, format!("{url}/v1/logs")).build();
+        let spans = over_http(spans, &of_spans, format!("{url}/v1/traces")).build();
         let logs = Counted {
-            exporter: logs.build().map_err(OtelError::exporter)?,
-            requests: of_logs,
+            exporter: logs.map_err(OtelError::exporter)?,
+            signal: Arc::clone(&events),
         };
-        let spans = Counted {
-            exporter: spans.build().map_err(OtelError::exporter)?,
-            requests: of_spans,
-        };
+        let spans = spans.map_err(OtelError::exporter)?;
         let batch = if detail.texts { BATCHES.1 } else { BATCHES.0 };
         let log_batches = LogBatches::default()
             .with_max_queue_size(max_events)
@@ -249,17 +195,55 @@ impl OtelEvents {
             .with_sampler(Sampler::AlwaysOn)
             .with_span_processor(spans.build())
             .build();
-        Ok(Self(Arc::new(Inner {
+        Ok(OtelEvents(Arc::new(Inner {
             logger: logs.logger_with_scope(scope.clone()),
             logs,
             tracer: spans.tracer_with_scope(scope),
             spans,
+            url,
             collector,
-            max_waiting: max_events as u64 / 2,
+            events,
             detail,
             timeout,
             run: Mutex::default(),
         })))
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    logs: SdkLoggerProvider,
+    logger: SdkLogger,
+    spans: SdkTracerProvider,
+    tracer: SdkTracer,
+    url: String,
+    collector: Arc<Collector>,
+    events: Arc<Signal>,
+    detail: Detail,
+    timeout: Duration,
+    /// The current run, and the names of its metrics in the order of outcomes.
+    run: Mutex<Arc<(RunAttributes, Vec<String>)>>,
+}
+
+/// How many events and spans may wait by default.
+const QUEUES: (usize, usize) = (65_536, 8_192);
+
+/// The number of records per batch, without and with texts: collectors accept 20 MiB by default.
+const BATCHES: (usize, usize) = (512, 64);
+
+/// How long an incomplete batch waits for more.
+const LINGER: Duration = Duration::from_millis(200);
+
+impl OtelEvents {
+    /// Creates a builder with the default settings.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::otel::OtelEvents;
+    /// let events = OtelEvents::builder().texts(true).build()?;
+    /// # Ok::<(), dsrs_metrics::runs::otel::OtelError>(())
+    /// ```
+    pub fn builder() -> OtelEventsBuilder {
+        OtelEventsBuilder::default()
     }
 
     /// Sends a span for each model call that a ledger records.
@@ -276,12 +260,18 @@ impl OtelEvents {
     /// events.observe_calls(&ledger);
     /// let lm = Metered::new(ScriptedLm::new().otherwise("yes"), ledger);
     /// lm.complete(&LmRequest::new("example").user("?")).await?;
-    /// assert_eq!(events.finish_within(std::time::Duration::ZERO).spans, 1);
+    /// let delivery = events.finish_within(std::time::Duration::ZERO);
+    /// assert!(delivery.is_complete(), "spans are not counted");
     /// # Ok(())
     /// # }
     /// ```
     pub fn observe_calls(&self, ledger: &Ledger) {
-        ledger.observe(Arc::new(self.clone()));
+        let events = self.clone();
+        ledger.observe(move |call| {
+            if chat_span::is_made(call) {
+                chat_span::emit(call, events.0.detail.texts, &events.0.tracer);
+            }
+        });
     }
 
     /// Sends everything that is waiting, and returns the counts.
@@ -344,10 +334,10 @@ impl OtelEvents {
             .map(|manifest| RunAttributes::new(&manifest.run))
             .unwrap_or_default();
         let time = manifest.and_then(end_of);
-        let mut is_moving = true;
+        let (mut is_moving, max_waiting) = (true, self.0.events.max_waiting / 2);
         for row in results.rows() {
             // Once the collector is lost, the remaining events are only counted.
-            is_moving = is_moving && self.0.waits_for_at_most(self.0.max_waiting);
+            is_moving = is_moving && self.0.waits_for_at_most(max_waiting);
             let row_of_event = EvaluatedRow::new(&row.id, time, |name| row.attributes.get(name));
             for (metric, score) in &row.scores {
                 self.emit(&run, &row_of_event, (metric, score), None);
@@ -376,14 +366,10 @@ impl OtelEvents {
         if !event.is_emitted() {
             return;
         }
-        self.0.collector.observe(&self.0.collector.events);
+        self.0.events.observe();
         let mut record = self.0.logger.create_log_record();
         event.write(&mut record, run.of(metric));
         self.0.logger.emit(record);
-    }
-
-    fn run(&self) -> Arc<RunAttributes> {
-        Arc::clone(&self.0.run.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -397,29 +383,20 @@ fn end_of(manifest: &Manifest) -> Option<SystemTime> {
 /// Observes one run at a time.
 impl<G, P> Observer<G, P> for OtelEvents {
     fn on_start(&self, run: &RunStart<'_>) {
-        let attributes = RunAttributes::new(run.manifest).named(run.metrics);
-        *self.0.run.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(attributes);
+        let run = (RunAttributes::new(run.manifest), run.metrics.to_vec());
+        *self.0.run() = Arc::new(run);
     }
 
     fn on_row(&self, row: &RowResult<G, P>) {
-        let (run, time) = (self.run(), Some(SystemTime::now()));
+        let (run, time) = (Arc::clone(&self.0.run()), Some(SystemTime::now()));
         let row_of_event = EvaluatedRow::new(&row.id, time, |name| row.attributes.get(name));
-        for (metric, outcome) in run.metrics().zip(&row.outcomes) {
+        for (metric, outcome) in run.1.iter().zip(&row.outcomes) {
             let error_type = match outcome {
                 Outcome::MetricFailed { error } => Some(error_type(error)),
                 _ => None,
             };
             let score = &ResultScore::of(outcome);
-            self.emit(&run, &row_of_event, (metric, score), error_type);
-        }
-    }
-}
-
-impl CallObserver for OtelEvents {
-    fn on_call(&self, call: &ObservedCall<'_>) {
-        if chat_span::is_made(call) {
-            self.0.collector.observe(&self.0.collector.spans);
-            chat_span::emit(call, self.0.detail.texts, &self.0.tracer);
+            self.emit(&run.0, &row_of_event, (metric, score), error_type);
         }
     }
 }
@@ -427,38 +404,56 @@ impl CallObserver for OtelEvents {
 impl Inner {
     /// Waits until at most this many events are waiting. Returns `false` if nothing was sent for the time limit.
     fn waits_for_at_most(&self, events: u64) -> bool {
-        let counts = &self.collector.events;
-        let (mut settled, mut since) = (counts.settled(), Instant::now());
-        while counts.waiting() > events {
-            if counts.settled() != settled {
-                (settled, since) = (counts.settled(), Instant::now());
-            }
+        let (mut waiting, mut since) = (self.events.waiting(), Instant::now());
+        while waiting > events {
             if since.elapsed() >= self.timeout {
                 return false;
             }
             thread::sleep(Duration::from_millis(10));
+            let now = self.events.waiting();
+            if now != waiting {
+                (waiting, since) = (now, Instant::now());
+            }
         }
         true
+    }
+
+    fn run(&self) -> MutexGuard<'_, Arc<(RunAttributes, Vec<String>)>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends what is waiting for up to this time. Anything added later is lost.
     fn finish(&self, time: Duration) -> Delivery {
         let end = Instant::now() + time;
-        self.collector.close(end);
         // Their errors are counted elsewhere.
         let _ = self.logs.shutdown_with_timeout(time);
         let time = end.saturating_duration_since(Instant::now());
         let _ = self.spans.shutdown_with_timeout(time);
-        self.collector.delivery()
+        self.collector.is_closed.store(true, Relaxed);
+        Delivery {
+            url: self.url.clone(),
+            events: self.events.observed.load(Relaxed),
+            delivered_events: self.events.delivered.load(Relaxed),
+            error: self.collector.error().clone(),
+        }
     }
 }
 
-/// Returns the policy for a batch that the collector cannot accept now: send it again until it is accepted, or the last
-/// seconds of the run are over.
-fn retries() -> RetryPolicy {
-    RetryPolicy::recommended()
+fn over_http<B: WithExportConfig + WithHttpConfig>(
+    exporter: B,
+    signal: &Arc<Signal>,
+    url: String,
+) -> B {
+    // A batch that the collector cannot accept now is sent again until it is accepted, or the last seconds of the run
+    // are over.
+    let retries = RetryPolicy::recommended()
         .with_max_retries(usize::MAX)
-        .with_max_delay(Duration::from_secs(2))
+        .with_max_delay(Duration::from_secs(2));
+    exporter
+        .with_shared_http_client(signal.clone())
+        .with_endpoint(url)
+        .with_timeout(Duration::MAX)
+        .with_retry_policy(retries)
 }
 
 /// Returns the resource of `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`; by default the service is

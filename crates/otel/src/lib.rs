@@ -1,7 +1,7 @@
 //! Sends results and model calls to a collector as OpenTelemetry events and spans, over OTLP/HTTP.
 //!
-//! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs and a
-//! [`CallObserver`](dsrs_metrics_lm::CallObserver) of models. [`Delivery`] counts what the collector accepted.
+//! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs, and observes the calls in a
+//! [`Ledger`](dsrs_metrics_lm::Ledger). [`Delivery`] counts the events that the collector accepted.
 //!
 //! A run never waits for the collector, and its result does not depend on the collector.
 //!

@@ -22,7 +22,7 @@ pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     let code = code.and_then(|code| u16::try_from(code).ok());
     let status = code.filter(|code| (400..600).contains(code)).unwrap_or(502);
     let body = serde_json::json!({ "error": error }).to_string();
-    Some(status_error(status, &body, None, target))
+    Some(status_error(status, &body, &HeaderMap::new(), target))
 }
 
 /// Returns the error for a successful response that is not JSON, even if its headers say so.
@@ -55,7 +55,7 @@ pub(super) fn unreadable(
         let body = sanitize(&String::from_utf8_lossy(body), target);
         format!("expected JSON, found {found}: {body}")
     };
-    invalid_reply(reason, target)
+    LmError::new(&*target.id, LmErrorKind::InvalidReply(reason))
 }
 
 /// Returns `true` if a body arrived but cannot be decoded (decompressed, or divided into chunks).
@@ -70,40 +70,26 @@ fn sources(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static
     std::iter::successors(error.source(), |&error| error.source())
 }
 
-/// Returns the error for a successful response whose body cannot be received or decoded.
-pub(super) fn incomplete(error: reqwest::Error, target: &Target) -> LmError {
-    let cause = sanitize(&causes(&error), target);
-    let failed = match is_corrupt(&error) {
-        true => invalid_reply(format!("cannot decode it ({cause})"), target),
-        false => {
-            let reason = format!("connection lost ({cause})");
-            LmError::new(&*target.id, LmErrorKind::TruncatedReply(reason))
-        }
-    };
-    failed.with_source(error.without_url())
-}
-
-fn invalid_reply(reason: String, target: &Target) -> LmError {
-    LmError::new(&*target.id, LmErrorKind::InvalidReply(reason))
-}
-
+/// Returns the error for a call that did not get its whole response. `of_body` is `true` once the body is read.
 pub(super) fn convert_transport(
     error: reqwest::Error,
+    of_body: bool,
     target: &Target,
     timeout: Duration,
 ) -> LmError {
     let reason = sanitize(&causes(&error), target);
-    let kind = if error.is_connect() {
-        LmErrorKind::Unreachable {
+    let kind = match () {
+        () if error.is_connect() => LmErrorKind::Unreachable {
             address: target.address().to_owned(),
             reason,
+        },
+        () if error.is_timeout() => LmErrorKind::Timeout { limit: timeout },
+        () if of_body && is_corrupt(&error) => {
+            LmErrorKind::InvalidReply(format!("cannot decode it ({reason})"))
         }
-    } else if error.is_timeout() {
-        LmErrorKind::Timeout { limit: timeout }
-    } else if error.is_builder() {
-        LmErrorKind::Other(reason)
-    } else {
-        LmErrorKind::Disconnected(reason)
+        () if of_body => LmErrorKind::TruncatedReply(format!("connection lost ({reason})")),
+        () if error.is_builder() => LmErrorKind::Other(reason),
+        () => LmErrorKind::Disconnected(reason),
     };
     // The URL may contain a key.
     LmError::new(&*target.id, kind).with_source(error.without_url())
@@ -114,10 +100,10 @@ pub(super) fn convert_transport(
 pub(super) fn causes(error: &reqwest::Error) -> String {
     let mut messages: Vec<String> = sources(error).map(ToString::to_string).collect();
     messages.dedup();
-    match messages.is_empty() {
-        true => "no further details".to_owned(),
-        false => messages.join(": "),
+    if messages.is_empty() {
+        messages.push("no further details".to_owned());
     }
+    messages.join(": ")
 }
 
 /// Phrases in responses with status 400 to 422, separated by `|`, by the kind of error they mean.
@@ -140,18 +126,17 @@ fn mentions(lowercase: &str, phrases: &str) -> bool {
 pub(super) fn status_error(
     status: u16,
     body: &str,
-    headers: Option<&HeaderMap>,
+    headers: &HeaderMap,
     target: &Target,
 ) -> LmError {
     let message = message(body, target);
-    let retry_after = headers.and_then(retry_after);
+    let retry_after = retry_after(headers);
     let lowercase = body.to_lowercase();
     let mentions = |phrases| mentions(&lowercase, phrases);
     let is_about_request = matches!(status, 400 | 404 | 413 | 415 | 422);
     let kind = match status {
         300..=399 => {
-            let location = headers.and_then(|headers| headers.get(LOCATION));
-            let location = location.and_then(|location| location.to_str().ok());
+            let location = headers.get(LOCATION).and_then(|it| it.to_str().ok());
             let location = location.map(|url| sanitize(&redact_url(url), target));
             let location = location.unwrap_or_else(|| "no address".to_owned());
             let reason = format!(
@@ -160,9 +145,7 @@ pub(super) fn status_error(
             LmErrorKind::Other(reason)
         }
         402 => LmErrorKind::QuotaExhausted(message),
-        _ if matches!(status, 400 | 403 | 429) && mentions(QUOTA) => {
-            LmErrorKind::QuotaExhausted(message)
-        }
+        400 | 403 | 429 if mentions(QUOTA) => LmErrorKind::QuotaExhausted(message),
         401 | 403 => rejected_key(status, message, target),
         400 if mentions(KEY) => rejected_key(status, message, target),
         429 => LmErrorKind::RateLimited {
@@ -219,32 +202,25 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// LiteLLM proxy, clamped to 0..=[`MAX_RETRY_AFTER`].
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
-    // NaN is ignored.
-    let seconds = |seconds: f64| {
+    let number = |text: Option<&str>| text?.parse::<f64>().ok();
+    let header = text(RETRY_AFTER.as_str()).or_else(|| text("llm_provider-retry-after"));
+    let millis = number(text("retry-after-ms")).map(|millis| millis / 1000.0);
+    if let Some(seconds) = millis.or_else(|| number(header)) {
+        // NaN is ignored.
         let bounded = seconds.clamp(0.0, MAX_RETRY_AFTER.as_secs_f64());
-        Duration::try_from_secs_f64(bounded).ok()
-    };
-    if let Some(millis) = millis {
-        return seconds(millis / 1000.0);
+        return Duration::try_from_secs_f64(bounded).ok();
     }
-    let text = text(RETRY_AFTER.as_str()).or_else(|| text("llm_provider-retry-after"))?;
-    if let Ok(number) = text.parse::<f64>() {
-        return seconds(number);
-    }
-    let date = httpdate::parse_http_date(text).ok()?;
+    let date = httpdate::parse_http_date(header?).ok()?;
     let delay = date.duration_since(SystemTime::now());
     Some(delay.unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
 /// Returns the provider's message in one line: the message within its JSON, or the whole body.
 fn message(body: &str, target: &Target) -> String {
-    let message = serde_json::from_str::<Value>(body).ok().and_then(|value| {
-        let places = "/error/message /message /error /detail /0/error/message".split(' ');
-        let mut texts = places.filter_map(|place| value.pointer(place)?.as_str());
-        texts.next().map(str::to_owned)
-    });
-    match sanitize(message.as_deref().unwrap_or(body), target) {
+    let json: Value = serde_json::from_str(body).unwrap_or_default();
+    let places = "/error/message /message /error /detail /0/error/message".split(' ');
+    let mut texts = places.filter_map(|place| json.pointer(place)?.as_str());
+    match sanitize(texts.next().unwrap_or(body), target) {
         text if text.is_empty() => "(empty)".to_owned(),
         text => text,
     }
@@ -273,13 +249,9 @@ pub(super) fn sanitize(text: &str, target: &Target) -> String {
     let mut shown = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_delimiter) {
         let word = piece.trim_end_matches(is_delimiter);
-        match looks_secret(word, target) {
-            true => {
-                shown.push_str("***");
-                shown.push_str(&piece[word.len()..]);
-            }
-            false => shown.push_str(piece),
-        }
+        let is_secret = looks_secret(word, target);
+        shown.push_str(if is_secret { "***" } else { word });
+        shown.push_str(&piece[word.len()..]);
     }
     match shown.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((at, _)) => format!("{}...", &shown[..at]),

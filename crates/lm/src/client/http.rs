@@ -26,17 +26,20 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// The time limit of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Settings of the HTTP connection.
-#[derive(Clone)]
-pub(in super::super) struct HttpSettings {
-    pub(in super::super) timeout: Duration,
-    pub(in super::super) proxy: Proxy,
-    /// The largest response in bytes, after decompression.
-    pub(in super::super) max_reply_bytes: usize,
-}
+/// The default time limit of one attempt.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The default size limit. A judge's reply takes a few KiB.
-pub(in super::super) const DEFAULT_MAX_REPLY_BYTES: usize = 8 << 20;
+const DEFAULT_MAX_REPLY_BYTES: usize = 8 << 20;
+
+/// Settings of the HTTP connection.
+#[derive(Clone, Default)]
+pub(in super::super) struct HttpSettings {
+    pub(in super::super) timeout: Option<Duration>,
+    pub(in super::super) proxy: Proxy,
+    /// The largest response in bytes, after decompression.
+    pub(in super::super) max_reply_bytes: Option<usize>,
+}
 
 /// The proxy of a connection.
 #[derive(Clone, Default)]
@@ -48,16 +51,6 @@ pub(in super::super) enum Proxy {
     Url(String),
 }
 
-impl Default for HttpSettings {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(120),
-            proxy: Proxy::default(),
-            max_reply_bytes: DEFAULT_MAX_REPLY_BYTES,
-        }
-    }
-}
-
 /// A request to a provider.
 pub(super) struct Call {
     pub(super) url: reqwest::Url,
@@ -65,12 +58,9 @@ pub(super) struct Call {
     pub(super) body: Value,
 }
 
-/// The JSON of a response.
-pub(super) struct Received {
-    pub(super) json: Value,
-    /// The error if something follows the JSON. The response is then no reply, but it may report tokens.
-    pub(super) error: Option<LmError>,
-}
+/// The JSON of a response, and the error if something follows it. The response is then no reply, but it may report
+/// tokens.
+pub(super) type Received = (Value, Option<LmError>);
 
 impl Client {
     /// Sends a request and returns the JSON of its response, with up to `max_values` values. The content type is
@@ -82,12 +72,12 @@ impl Client {
             request = request.header(name, value);
         }
         let sent = request.body(call.body.to_string()).send().await;
-        let mut response = sent.map_err(|error| self.transport_error(error))?;
+        let mut response = sent.map_err(|error| self.transport_error(error, false))?;
         let status = response.status();
         let headers = std::mem::take(response.headers_mut());
         if !status.is_success() {
             let (status, body) = (status.as_u16(), beginning(&mut response).await);
-            let error = errors::status_error(status, &body, Some(&headers), &self.target);
+            let error = errors::status_error(status, &body, &headers, &self.target);
             return Err(error);
         }
         let body = self.body(response).await?;
@@ -98,22 +88,20 @@ impl Client {
             return Err(self.too_large(max_values, "JSON values"));
         }
         let mut deserializer = serde_json::Deserializer::from_slice(body);
-        let UniqueKeys(json) =
-            UniqueKeys::deserialize(&mut deserializer).map_err(|error| unreadable(&error))?;
-        let error = deserializer.end().err().map(|error| unreadable(&error));
-        Ok(Received { json, error })
+        let json = UniqueKeys::deserialize(&mut deserializer);
+        let UniqueKeys(json) = json.map_err(|error| unreadable(&error))?;
+        let rest = deserializer.end().err();
+        Ok((json, rest.map(|error| unreadable(&error))))
     }
 
     /// Returns the whole body, decompressed.
     async fn body(&self, mut response: Response) -> Result<Vec<u8>, LmError> {
         let limit = self.http.max_reply_bytes;
+        let limit = limit.unwrap_or(DEFAULT_MAX_REPLY_BYTES);
         let mut body = Vec::new();
         loop {
             let chunk = response.chunk().await;
-            let chunk = chunk.map_err(|error| match error.is_timeout() {
-                true => self.transport_error(error),
-                false => errors::incomplete(error, &self.target),
-            })?;
+            let chunk = chunk.map_err(|error| self.transport_error(error, true))?;
             let Some(chunk) = chunk else { return Ok(body) };
             if chunk.len() > limit - body.len() {
                 return Err(self.too_large(limit, "bytes"));
@@ -122,8 +110,9 @@ impl Client {
         }
     }
 
-    fn transport_error(&self, error: reqwest::Error) -> LmError {
-        errors::convert_transport(error, &self.target, self.http.timeout)
+    fn transport_error(&self, error: reqwest::Error, of_body: bool) -> LmError {
+        let timeout = self.http.timeout.unwrap_or(DEFAULT_TIMEOUT);
+        errors::convert_transport(error, of_body, &self.target, timeout)
     }
 
     fn too_large(&self, limit: usize, unit: &'static str) -> LmError {
@@ -140,9 +129,10 @@ pub(super) fn http_client(
     target: &Target,
     http: &HttpSettings,
 ) -> Result<reqwest::Client, LmError> {
+    let timeout = http.timeout.unwrap_or(DEFAULT_TIMEOUT);
     let mut builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
-        .timeout(http.timeout)
+        .timeout(timeout)
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(Duration::from_secs(20))
@@ -156,10 +146,8 @@ pub(super) fn http_client(
             builder = builder.proxy(proxy);
         }
     }
-    builder.build().map_err(|error| {
-        let reason = errors::causes(&error);
-        LmError::new(&*target.id, LmErrorKind::Other(reason)).with_source(error.without_url())
-    })
+    let built = builder.build();
+    built.map_err(|error| errors::convert_transport(error, false, target, timeout))
 }
 
 fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {

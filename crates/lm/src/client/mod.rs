@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 
 use self::format::{Question, embeddings};
-pub(super) use self::http::{DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy};
+pub(super) use self::http::{HttpSettings, Proxy};
 use self::http::{MAX_VALUES, http_client};
 pub(super) use self::provider::canonical_id;
 pub(super) use self::target::{EndpointHash, Target, Variables};
@@ -76,11 +76,7 @@ impl Client {
     /// Requests the vectors of the messages.
     async fn embed(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (target, texts) = (&self.target, request.messages.len());
-        let call = embeddings::call(&Question {
-            target,
-            request,
-            json_mode: false,
-        })?;
+        let call = embeddings::call(target, request)?;
         let numbers = texts.saturating_mul(embeddings::MAX_DIMENSIONS);
         let received = self.post(call, numbers.saturating_add(MAX_VALUES)).await?;
         embeddings::reply(received, texts, target)

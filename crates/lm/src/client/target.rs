@@ -52,7 +52,7 @@ pub(in super::super) struct Target {
     pub(super) key: Option<SecretString>,
     /// The environment variable of the key.
     pub(super) key_variable: String,
-    pub(super) base_url: String,
+    pub(in super::super) base_url: String,
     /// The base URL without secrets; `None` if it is the provider's default.
     pub(super) redacted_base_url: Option<String>,
     pub(super) headers: Vec<(HeaderName, String)>,
@@ -111,11 +111,6 @@ impl Target {
         })
     }
 
-    /// Returns the hash of the address.
-    pub(in super::super) fn address_hash(&self) -> EndpointHash {
-        Sha256::digest(&self.base_url).into()
-    }
-
     /// Returns the hash of the address and the credentials, which together identify an account.
     pub(in super::super) fn account_hash(&self) -> EndpointHash {
         let key = self.key.as_ref().map_or("", ExposeSecret::expose_secret);
@@ -126,6 +121,26 @@ impl Target {
             account.update(part);
         }
         account.finalize().into()
+    }
+
+    /// Returns the key, or `none` without one: servers at a configured address may need none.
+    pub(super) fn key(&self) -> &str {
+        let key = self.key.as_ref();
+        key.map_or("none", |key| key.expose_secret())
+    }
+
+    /// Returns the base URL with these segments appended to its path.
+    pub(super) fn url<'s>(
+        &self,
+        segments: impl IntoIterator<Item = &'s str>,
+    ) -> Result<reqwest::Url, LmError> {
+        let url = reqwest::Url::parse(&self.base_url);
+        let mut url = url.map_err(|error| LmError::setting("base URL", self.address(), error))?;
+        // An HTTP URL has a path.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        Ok(url)
     }
 
     /// Returns the address for error messages.

@@ -1,8 +1,6 @@
 //! Validated vectors of several strings with their cost, and the cosine of two vectors.
 
 use crate::{LmError, LmErrorKind, Usage};
-#[cfg(feature = "lm")]
-use crate::{LmRequest, Sampling};
 
 /// The embedding vectors of several strings.
 ///
@@ -211,36 +209,4 @@ pub fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
     };
     let norms = dot(one, one).sqrt() * dot(other, other).sqrt();
     (norms > 0.0).then(|| (dot(one, other) / norms).clamp(-1.0, 1.0))
-}
-
-/// The purpose of the calls in the ledger and the store.
-#[cfg(feature = "lm")]
-const PURPOSE: &str = "embeddings";
-
-/// Returns the request for the vectors of these strings. Its reply has no tokens.
-#[cfg(feature = "lm")]
-pub(crate) fn request(texts: &[&str]) -> LmRequest {
-    let sampling = Sampling {
-        max_tokens: Some(0),
-        ..Sampling::default()
-    };
-    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
-    let texts = texts.iter();
-    texts.fold(request, |request, text| request.user(*text))
-}
-
-/// Encodes the vectors as the text of a reply.
-#[cfg(feature = "lm")]
-pub(crate) fn encoded(embeddings: &Embeddings) -> String {
-    // Lists of finite numbers are valid JSON.
-    serde_json::to_string(embeddings.vectors()).unwrap_or_default()
-}
-
-/// Decodes the text of a reply.
-#[cfg(feature = "lm")]
-pub(super) fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
-    serde_json::from_str(text).map_err(|error| {
-        let reason = format!("expected vectors as JSON ({error})");
-        LmError::new(id, LmErrorKind::InvalidReply(reason))
-    })
 }

@@ -23,9 +23,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
-pub(super) use self::embeddings::{encoded, request};
-#[cfg(feature = "lm")]
 pub use self::provider::ProviderEmbedder;
+#[cfg(feature = "lm")]
+pub(super) use self::provider::request;
 pub use self::scripted::ScriptedEmbedder;
 #[cfg(feature = "embed-static")]
 pub use self::static_vectors::StaticEmbedder;

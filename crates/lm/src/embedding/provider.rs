@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::embeddings::{decoded, request};
 use super::{EmbeddingModel, Embeddings};
 use crate::client::Variables;
-use crate::{LanguageModel, Lm, LmBuilder, LmError, Usage, recording};
+use crate::{
+    LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, Sampling, Usage, recording,
+};
 
 /// A provider's embedding model, called over HTTP.
 ///
@@ -102,16 +103,11 @@ impl LmBuilder {
 
 #[async_trait]
 impl EmbeddingModel for ProviderEmbedder {
-    fn id(&self) -> &str {
-        self.lm.id()
-    }
-
-    fn endpoint(&self) -> Option<&str> {
-        self.lm.endpoint()
-    }
-
-    fn is_remote(&self) -> bool {
-        self.lm.is_remote()
+    forward_methods! {
+        |this| this.lm;
+        fn id(&self) -> &str;
+        fn endpoint(&self) -> Option<&str>;
+        fn is_remote(&self) -> bool;
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError> {
@@ -126,7 +122,11 @@ impl EmbeddingModel for ProviderEmbedder {
                 }
                 reply => reply?,
             };
-            vectors.extend(decoded(self.id(), &reply.text)?);
+            let decoded = serde_json::from_str::<Vec<Vec<f32>>>(&reply.text);
+            vectors.extend(decoded.map_err(|error| {
+                let reason = format!("expected vectors as JSON ({error})");
+                LmError::new(self.id(), LmErrorKind::InvalidReply(reason))
+            })?);
             usage += reply.usage;
             let costs = cost_msats.zip(reply.cost_msats);
             cost_msats = costs.map(|(sum, cost)| sum.saturating_add(cost));
@@ -141,4 +141,18 @@ impl EmbeddingModel for ProviderEmbedder {
     async fn probe(&self) -> Result<(), LmError> {
         self.lm.probe().await.map(drop)
     }
+}
+
+/// The purpose of the calls in the ledger and the store.
+const PURPOSE: &str = "embeddings";
+
+/// Returns the request for the vectors of these strings. Its reply has no tokens.
+pub(crate) fn request(texts: &[&str]) -> LmRequest {
+    let sampling = Sampling {
+        max_tokens: Some(0),
+        ..Sampling::default()
+    };
+    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
+    let texts = texts.iter();
+    texts.fold(request, |request, text| request.user(*text))
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use async_trait::async_trait;
 use dsrs_metrics_values::messages::hash::hexadecimal;
+use half::{bf16, f16};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -88,7 +89,7 @@ impl StaticEmbedder {
         let json = contents(&folder.join("tokenizer.json"), MAX_TOKENIZER_BYTES)?;
         let (tokenizer, unknown) =
             tokenizer(&json).map_err(|reason| format!("tokenizer.json: {reason}"))?;
-        let (tokens, rows) = (tokenizer.get_vocab_size(false), tensors.tokens());
+        let (tokens, rows) = (tokenizer.get_vocab_size(false), tensors.tokens.len());
         if tokens > rows {
             return Err(format!(
                 "tokenizer.json has {tokens} tokens, but model.safetensors has vectors for {rows}; both files must come from the same model"
@@ -164,9 +165,7 @@ struct WithModel {
 
 #[derive(Deserialize)]
 struct UnknownToken {
-    #[serde(default)]
     unk_token: Option<String>,
-    #[serde(default)]
     unk_id: Option<u32>,
 }
 
@@ -222,10 +221,8 @@ struct Tensors {
     numbers: Vec<f32>,
     /// The length of a row, at least 1.
     dimensions: usize,
-    /// A factor for each token.
-    weights: Option<Vec<f32>>,
-    /// The row of each token; if `None`, token `i` has row `i`.
-    rows: Option<Vec<usize>>,
+    /// The row of each token, and the factor of its vector.
+    tokens: Vec<(usize, f32)>,
 }
 
 /// The names that model2vec and others give the tensor of vectors.
@@ -251,29 +248,23 @@ impl Tensors {
             ));
         };
         let numbers = numbers(&vectors)?;
-        let weights = tensor("weights").map(|weights| self::numbers(&weights));
-        let weights = weights.transpose()?;
-        let rows = tensor("mapping").map(|rows| indexes(&rows, count));
-        let rows = rows.transpose()?;
-        let tensors = Self {
+        let rows = match tensor("mapping") {
+            Some(rows) => indexes(&rows, count)?,
+            None => (0..count).collect(),
+        };
+        let weights = match tensor("weights") {
+            Some(weights) => self::numbers(&weights)?,
+            None => vec![1.0; rows.len()],
+        };
+        let (expected, found) = (rows.len(), weights.len());
+        if expected != found {
+            return Err(format!("expected {expected} weights, found {found}"));
+        }
+        Ok(Self {
             numbers,
             dimensions,
-            weights,
-            rows,
-        };
-        match tensors.weights.as_ref().map(Vec::len) {
-            Some(found) if found != tensors.tokens() => Err(format!(
-                "expected {} weights, found {found}",
-                tensors.tokens()
-            )),
-            _ => Ok(tensors),
-        }
-    }
-
-    /// Returns the number of tokens that have a vector.
-    fn tokens(&self) -> usize {
-        let vectors = self.numbers.len() / self.dimensions;
-        self.rows.as_ref().map_or(vectors, Vec::len)
+            tokens: rows.into_iter().zip(weights).collect(),
+        })
     }
 
     /// Returns the weighted mean of these tokens' vectors, scaled to length 1, or zeros if it has no direction.
@@ -281,9 +272,7 @@ impl Tensors {
         // The result is scaled, so the sum will do.
         let mut sum = vec![0.0_f64; self.dimensions];
         for token in tokens {
-            let found = usize::try_from(token)
-                .ok()
-                .and_then(|token| self.vector(token));
+            let found = self.vector(token);
             let none = || format!("the tokenizer has the token {token}, which has no vector");
             let (vector, weight) = found.ok_or_else(none)?;
             for (sum, number) in sum.iter_mut().zip(vector) {
@@ -296,18 +285,9 @@ impl Tensors {
         Ok(scaled.collect())
     }
 
-    fn vector(&self, token: usize) -> Option<(&[f32], f32)> {
-        let row = match &self.rows {
-            Some(rows) => *rows.get(token)?,
-            None => token,
-        };
-        let start = row.checked_mul(self.dimensions)?;
-        let end = start.checked_add(self.dimensions)?;
-        let vector = self.numbers.get(start..end)?;
-        let weight = match &self.weights {
-            Some(weights) => *weights.get(token)?,
-            None => 1.0,
-        };
+    fn vector(&self, token: u32) -> Option<(&[f32], f32)> {
+        let (row, weight) = *self.tokens.get(usize::try_from(token).ok()?)?;
+        let vector = self.numbers.chunks_exact(self.dimensions).nth(row)?;
         Some((vector, weight))
     }
 }
@@ -324,9 +304,8 @@ fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     let numbers: Vec<f32> = match tensor.dtype() {
         Dtype::F32 => values(data, f32::from_le_bytes),
         Dtype::F64 => values(data, |bytes| f64::from_le_bytes(bytes) as f32),
-        Dtype::F16 => values(data, |bytes| of_half(u16::from_le_bytes(bytes))),
-        // The bits are the first half of an f32.
-        Dtype::BF16 => values(data, |[low, high]| f32::from_le_bytes([0, 0, low, high])),
+        Dtype::F16 => values(data, |bytes| f16::from_le_bytes(bytes).to_f32()),
+        Dtype::BF16 => values(data, |bytes| bf16::from_le_bytes(bytes).to_f32()),
         Dtype::I8 => values(data, |[byte]| f32::from(byte.cast_signed())),
         other => {
             return Err(format!(
@@ -359,38 +338,4 @@ fn indexes(tensor: &TensorView<'_>, count: usize) -> Result<Vec<usize>, String> 
         )),
     };
     indexes.into_iter().map(index).collect()
-}
-
-/// Converts a half-precision number: 1 sign bit, 5 exponent bits, 10 fraction bits.
-fn of_half(bits: u16) -> f32 {
-    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
-    let size = match exponent {
-        0 => fraction * 2_f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2_f32.powi(exponent - 15),
-    };
-    if bits >> 15 == 1 { -size } else { size }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::of_half;
-
-    #[test]
-    fn half_precision_numbers_are_converted() {
-        for (bits, number) in [
-            (0x0000, 0.0),
-            (0x3c00, 1.0),
-            (0xc000, -2.0),
-            (0x3555, 0.333_251_95),
-            (0x7bff, 65504.0),
-            (0x0001, 5.960_464_5e-8),
-            (0x7c00, f32::INFINITY),
-            (0xfc00, f32::NEG_INFINITY),
-        ] {
-            assert_eq!(of_half(bits), number, "{bits:#x}");
-        }
-        assert!(of_half(0x7e00).is_nan());
-    }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::super::client::EndpointHash;
 use super::super::model::layer_over_inner;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 use crate::lock;
@@ -211,8 +210,8 @@ impl Circuit {
     }
 
     /// Returns the circuit of an address with this policy, shared by all models of this process.
-    pub(crate) fn of_address(address: EndpointHash, policy: CircuitPolicy) -> Self {
-        static CIRCUITS: LazyLock<Mutex<HashMap<(EndpointHash, CircuitPolicy), Circuit>>> =
+    pub(crate) fn of_address(address: String, policy: CircuitPolicy) -> Self {
+        static CIRCUITS: LazyLock<Mutex<HashMap<(String, CircuitPolicy), Circuit>>> =
             LazyLock::new(Mutex::default);
         let mut circuits = lock(&CIRCUITS);
         let circuit = circuits.entry((address, policy.clone()));

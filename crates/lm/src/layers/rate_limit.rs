@@ -1,4 +1,4 @@
-//! The layer that limits requests and tokens per minute.
+//! The layer that limits requests and tokens per minute. A run's probes are not limited.
 //!
 //! `governor` cannot return units to its bucket. A call's tokens are known only after the reply, so they are reserved
 //! first and settled later, which needs a bucket that takes units back.
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::super::client::EndpointHash;
-use super::super::model::{layer_over_inner, probe_request};
+use super::super::model::layer_over_inner;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 use crate::lock;
 
@@ -140,13 +140,10 @@ impl RateLimiter {
     /// process share it because providers limit an account, not a model.
     pub(crate) fn of_account(account: EndpointHash, limits: [Option<u32>; 2]) -> Self {
         static LIMITERS: LazyLock<Mutex<Limiters>> = LazyLock::new(Mutex::default);
-        if limits == [None; 2] {
-            return Self::new();
-        }
         let limiter = || {
+            let bucket = |limit: u32| Bucket::new(f64::from(limit));
             let limiter = Self::new();
-            *lock(&limiter.shared.buckets) =
-                limits.map(|limit| limit.map(|limit| Bucket::new(f64::from(limit))));
+            *lock(&limiter.shared.buckets) = limits.map(|limit| limit.map(bucket));
             limiter
         };
         let mut limiters = lock(&LIMITERS);
@@ -154,13 +151,9 @@ impl RateLimiter {
         known.or_insert_with(limiter).clone()
     }
 
-    fn is_unlimited(&self) -> bool {
-        lock(&self.shared.buckets).iter().all(Option::is_none)
-    }
-
     /// Waits for one request and `tokens`, and takes them.
     async fn acquire(&self, tokens: f64) {
-        if self.is_unlimited() {
+        if lock(&self.shared.buckets).iter().all(Option::is_none) {
             return;
         }
         let _next = self.shared.queue.lock().await;
@@ -191,10 +184,9 @@ fn try_acquire(buckets: &mut Buckets, now: Instant, tokens: f64) -> Duration {
     let taken = buckets.iter_mut().zip([1.0, tokens]);
     let taken = taken.filter_map(|(bucket, amount)| Some((bucket.as_mut()?, amount)));
     let mut taken: Vec<(&mut Bucket, f64)> = taken.collect();
-    let waits = taken.iter_mut().map(|(bucket, amount)| {
-        bucket.refill(now);
-        bucket.wait(*amount)
-    });
+    let waits = taken
+        .iter_mut()
+        .map(|(bucket, amount)| bucket.wait(*amount, now));
     let wait = waits.max().unwrap_or_default();
     if wait.is_zero() {
         for (bucket, amount) in taken {
@@ -227,13 +219,11 @@ impl Bucket {
         }
     }
 
-    fn refill(&mut self, now: Instant) {
+    /// Refills the bucket, and returns the time until it holds this amount.
+    fn wait(&mut self, amount: f64, now: Instant) -> Duration {
         let seconds = now.saturating_duration_since(self.refilled).as_secs_f64();
         self.level = (self.level + seconds * self.per_second).min(self.capacity);
         self.refilled = now;
-    }
-
-    fn wait(&self, amount: f64) -> Duration {
         let missing = amount.min(self.capacity) - self.level;
         // Below a thousandth of a unit it is a rounding error.
         if missing <= 1e-3 {
@@ -281,50 +271,27 @@ impl<L> RateLimit<L> {
     }
 }
 
-impl<L: LanguageModel> RateLimit<L> {
+#[async_trait]
+impl<L: LanguageModel> LanguageModel for RateLimit<L> {
+    layer_over_inner!();
+
     /// Makes a call within the limits. If the provider reports no usage, the estimate stands.
-    async fn limited<T>(
-        &self,
-        request: &LmRequest,
-        call: impl Future<Output = Result<T, LmError>>,
-        reply_of: fn(&T) -> Option<&LmReply>,
-    ) -> Result<T, LmError> {
-        let (prompt, estimated) = estimate(request);
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        // An estimate: a token has three bytes, and a message has four more tokens.
+        let bytes = request.messages.iter();
+        let bytes: usize = bytes.map(|message| message.content.len() + 12).sum();
+        let prompt = as_f64((bytes as u64).div_ceil(3));
+        let estimated = prompt + request.sampling.max_tokens.map_or(1024.0, f64::from);
         self.limiter.acquire(estimated).await;
-        let result = call.await;
-        let used = match result.as_ref().map(reply_of) {
-            Ok(Some(reply)) if reply.usage.total() > 0 => as_f64(reply.usage.total()),
-            Ok(Some(_)) => estimated,
-            Ok(None) => 0.0,
+        let result = self.inner.complete(request).await;
+        let used = match &result {
+            Ok(reply) if reply.usage.total() > 0 => as_f64(reply.usage.total()),
+            Ok(_) => estimated,
             Err(_) => prompt,
         };
         self.limiter.settle(estimated, used);
         result
     }
-}
-
-#[async_trait]
-impl<L: LanguageModel> LanguageModel for RateLimit<L> {
-    layer_over_inner!();
-
-    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let call = self.inner.complete(request);
-        self.limited(request, call, |reply| Some(reply)).await
-    }
-
-    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        let call = self.inner.probe();
-        self.limited(&probe_request(), call, Option::as_ref).await
-    }
-}
-
-/// Returns the estimated tokens of a call: of the prompt alone, and with the reply.
-fn estimate(request: &LmRequest) -> (f64, f64) {
-    let bytes = request.messages.iter();
-    let bytes: usize = bytes.map(|message| message.content.len() + 12).sum();
-    let prompt = as_f64((bytes as u64).div_ceil(3));
-    let reply = request.sampling.max_tokens.map_or(1024.0, f64::from);
-    (prompt, prompt + reply)
 }
 
 fn as_f64(tokens: u64) -> f64 {

@@ -17,7 +17,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         return Err(LmError::new(&*target.id, kind));
     }
     let headers = [
-        ("x-api-key", question.key()),
+        ("x-api-key", target.key()),
         ("anthropic-version", "2023-06-01"),
     ];
     let headers = headers.map(|(name, value)| (HeaderName::from_static(name), value.to_owned()));
@@ -41,7 +41,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     insert(&mut body, "temperature", sampling.temperature);
     insert(&mut body, "top_p", sampling.top_p);
     Ok(Call {
-        url: question.url(["messages"])?,
+        url: target.url(["messages"])?,
         headers: headers.into(),
         body,
     })

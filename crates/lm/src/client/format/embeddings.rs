@@ -3,19 +3,17 @@
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
-use super::super::super::embedding::{Embeddings, encoded};
-use super::super::super::{LmError, LmErrorKind, LmReply, Usage};
+use super::super::super::{Embeddings, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 use super::super::errors;
 use super::super::http::{Call, Received};
 use super::super::provider::Format;
 use super::super::target::Target;
-use super::parts::{Question, sanitized, string, tokens};
+use super::parts::{sanitized, string, tokens};
 
 /// The longest vector accepted. Common models have at most a few thousand numbers.
 pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;
 
-pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
-    let (target, request) = (question.target, question.request);
+pub(in super::super) fn call(target: &Target, request: &LmRequest) -> Result<Call, LmError> {
     let path: &[&str] = match target.format {
         Format::OpenAi => &["embeddings"],
         // The provider's own format reports no token usage.
@@ -25,22 +23,21 @@ pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
             return Err(LmError::setting("embedding model", &target.id, reason));
         }
     };
-    let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
+    let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", target.key()))];
     headers.extend(target.headers.iter().cloned());
     let input = request.messages.iter().map(|message| &message.content);
     let input: Vec<_> = input.collect();
     let body = json!({ "model": target.model, "input": input });
-    let url = question.url(path.iter().copied())?;
+    let url = target.url(path.iter().copied())?;
     Ok(Call { url, headers, body })
 }
 
 /// Reads the vectors of `texts` strings. The reply's text holds them in the order of the strings.
 pub(in super::super) fn reply(
-    received: Received,
+    (json, error): Received,
     texts: usize,
     target: &Target,
 ) -> Result<LmReply, LmError> {
-    let Received { json, error } = received;
     let prompt =
         tokens(&json, "/usage/prompt_tokens").or_else(|| tokens(&json, "/usage/total_tokens"));
     let usage = prompt.map_or_else(Usage::default, |prompt| Usage::new(prompt, 0));
@@ -54,7 +51,9 @@ pub(in super::super) fn reply(
     let invalid = |reason| LmError::new(&*target.id, LmErrorKind::InvalidReply(reason));
     let vectors = vectors(&json).map_err(|reason| failed(invalid(reason)))?;
     let embeddings = Embeddings::new(&target.id, texts, vectors).map_err(failed)?;
-    let mut reply = LmReply::new(encoded(&embeddings)).with_usage(usage);
+    // Lists of finite numbers are valid JSON.
+    let text = serde_json::to_string(embeddings.vectors()).unwrap_or_default();
+    let mut reply = LmReply::new(text).with_usage(usage);
     reply.model = string(&json, "/model").unwrap_or_default();
     Ok(sanitized(reply, target))
 }

@@ -10,7 +10,7 @@ use super::parts::{Question, Token, insert, list, string, token_logprobs, tokens
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let (target, request) = (question.target, question.request);
     let header = HeaderName::from_static("x-goog-api-key");
-    let headers = vec![(header, question.key().to_owned())];
+    let headers = vec![(header, target.key().to_owned())];
     let contents = request.messages.iter();
     let contents = contents.filter(|message| message.role != Role::System);
     let contents = contents.map(|message| {
@@ -36,7 +36,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     }
     body["generationConfig"] = config;
     let method = format!("{}:generateContent", target.model);
-    let url = question.url(std::iter::once("models").chain(method.split('/')))?;
+    let url = target.url(std::iter::once("models").chain(method.split('/')))?;
     Ok(Call { url, headers, body })
 }
 

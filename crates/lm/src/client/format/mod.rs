@@ -34,11 +34,10 @@ impl Format {
     /// Converts the JSON of a response. If it holds no reply, the error carries the tokens it reports.
     pub(super) fn reply(
         self,
-        received: Received,
+        (json, error): Received,
         request: &LmRequest,
         target: &Target,
     ) -> Result<LmReply, LmError> {
-        let Received { json, error } = received;
         let (mut reply, reason) = match self {
             Self::OpenAi => openai::answer(&json, target),
             Self::Anthropic => anthropic::answer(&json),

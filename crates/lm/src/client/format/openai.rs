@@ -11,7 +11,7 @@ use super::schema::{Dialect, adapt};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let (target, request) = (question.target, question.request);
-    let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
+    let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", target.key()))];
     headers.extend(target.headers.iter().cloned());
     let mut body = json!({
         "model": target.model,
@@ -32,7 +32,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         body["top_logprobs"] = json!(logprobs.top.min(max_top_logprobs(target)));
     }
     Ok(Call {
-        url: question.url(["chat", "completions"])?,
+        url: target.url(["chat", "completions"])?,
         headers,
         body,
     })

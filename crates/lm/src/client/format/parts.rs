@@ -1,7 +1,5 @@
 //! What the formats share: the request they send and the parts of a reply they read.
 
-use reqwest::Url;
-use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 use super::super::super::{
@@ -20,30 +18,6 @@ pub(in super::super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns the key, or `none` without one: servers at a configured address may need none.
-    pub(super) fn key(&self) -> &str {
-        let key = self.target.key.as_ref();
-        key.map_or("none", |key| key.expose_secret())
-    }
-
-    /// Returns the base URL with these segments appended to its path.
-    pub(super) fn url<'s>(
-        &self,
-        segments: impl IntoIterator<Item = &'s str>,
-    ) -> Result<Url, LmError> {
-        let invalid = |reason: String| {
-            let kind = LmErrorKind::Other(format!("invalid base URL: {reason}"));
-            LmError::new(&*self.target.id, kind)
-        };
-        let url = Url::parse(&self.target.base_url);
-        let mut url = url.map_err(|error| invalid(error.to_string()))?;
-        match url.path_segments_mut() {
-            Ok(mut path) => path.pop_if_empty().extend(segments),
-            Err(()) => return Err(invalid("it has no path".to_owned())),
-        };
-        Ok(url)
-    }
-
     /// Returns the instruction that replaces a schema in JSON mode.
     pub(super) fn schema_as_text(&self) -> Option<String> {
         let schema = self.request.schema.as_ref().filter(|_| self.json_mode)?;

@@ -1,6 +1,6 @@
 //! JSON schemas in the form that providers require for structured replies.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The rules of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub(super) enum Dialect {
     Anthropic,
 }
 
-/// Rewrites a schema such that the provider accepts it: objects have no additional properties, alternatives with a tag
-/// are `anyOf`, and the rules of the [`Dialect`] apply.
+/// Rewrites a schema such that the provider accepts it: objects have no additional properties, `oneOf` is `anyOf`, and
+/// the rules of the [`Dialect`] apply.
 pub(super) fn adapt(schema: &Value, dialect: Dialect) -> Value {
     Adapter {
         root: schema,
@@ -25,11 +25,11 @@ struct Adapter<'a> {
     root: &'a Value,
     dialect: Dialect,
     /// The references being replaced by their definitions, which may contain them.
-    inlined: Vec<&'a str>,
+    inlined: Vec<String>,
 }
 
-impl<'a> Adapter<'a> {
-    fn schema(&mut self, schema: &'a Value) -> Value {
+impl Adapter<'_> {
+    fn schema(&mut self, schema: &Value) -> Value {
         let Value::Object(fields) = schema else {
             return schema.clone();
         };
@@ -38,12 +38,9 @@ impl<'a> Adapter<'a> {
         {
             return replaced;
         }
-        let branches = fields
-            .get("oneOf")
-            .filter(|_| !fields.contains_key("anyOf"));
-        let has_tag = branches.is_some_and(|branches| self.have_tag(branches));
+        let has_any_of = fields.contains_key("anyOf");
         let adapted = fields.iter().map(|(key, value)| match key.as_str() {
-            "oneOf" if has_tag => ("anyOf".to_owned(), self.member(key, value)),
+            "oneOf" if !has_any_of => ("anyOf".to_owned(), self.member(key, value)),
             _ => (key.clone(), self.member(key, value)),
         });
         let mut adapted: Map<String, Value> = adapted.collect();
@@ -52,7 +49,7 @@ impl<'a> Adapter<'a> {
     }
 
     /// Adapts a member of a schema: nested schemas, or a plain value.
-    fn member(&mut self, key: &str, value: &'a Value) -> Value {
+    fn member(&mut self, key: &str, value: &Value) -> Value {
         match (key, value) {
             ("const" | "default" | "enum" | "examples" | "required", _) => value.clone(),
             (
@@ -90,73 +87,21 @@ impl<'a> Adapter<'a> {
         }
     }
 
-    /// Replaces a reference that has annotations beside it by its definition, or by the bare reference if the
-    /// definition contains itself. Returns `None` if the schema is not such a reference.
-    fn annotated_reference(&mut self, fields: &'a Map<String, Value>) -> Option<Value> {
+    /// Replaces a reference that has other keys beside it by its definition with these keys, or by the bare reference if
+    /// the definition contains itself. Returns `None` if the schema is not such a reference.
+    fn annotated_reference(&mut self, fields: &Map<String, Value>) -> Option<Value> {
         let reference = fields.get("$ref")?.as_str()?;
-        let mut others = fields.iter().filter(|(key, _)| *key != "$ref").peekable();
-        others.peek()?;
-        let is_annotation =
-            |key: &str| matches!(key, "title" | "description" | "default" | "nullable");
-        if !others.clone().all(|(key, _)| is_annotation(key)) {
-            return None;
+        let pointer = reference.strip_prefix('#').filter(|_| fields.len() > 1)?;
+        let mut merged = self.root.pointer(pointer)?.as_object()?.clone();
+        if self.inlined.iter().any(|inlined| inlined == reference) {
+            return Some(json!({ "$ref": reference }));
         }
-        let definition = self.resolved(self.definition(reference)?);
-        if !definition.is_object() {
-            return None;
-        }
-        if self.inlined.contains(&reference) {
-            return Some(serde_json::json!({ "$ref": reference }));
-        }
-        self.inlined.push(reference);
-        let mut replaced = self.schema(definition);
+        let others = fields.iter().filter(|(key, _)| *key != "$ref");
+        merged.extend(others.map(|(key, value)| (key.clone(), value.clone())));
+        self.inlined.push(reference.to_owned());
+        let replaced = self.schema(&Value::Object(merged));
         self.inlined.pop();
-        if let Value::Object(replaced) = &mut replaced {
-            replaced.extend(others.map(|(key, value)| (key.clone(), value.clone())));
-        }
         Some(replaced)
-    }
-
-    /// Returns `true` if the alternatives exclude each other by a required constant property, as in serde's tagged
-    /// enums.
-    fn have_tag(&self, branches: &'a Value) -> bool {
-        let branches = branches.as_array().into_iter().flatten();
-        let branches: Vec<&'a Value> = branches.map(|branch| self.resolved(branch)).collect();
-        let first = branches.first().and_then(|branch| branch.get("properties"));
-        let Some(Value::Object(properties)) = first else {
-            return false;
-        };
-        let constant = |branch: &'a Value, name: &str| {
-            let mut required = branch.get("required")?.as_array()?.iter();
-            let property = branch.get("properties")?.get(name)?;
-            property
-                .get("const")
-                .filter(|_| required.any(|required| required == name))
-        };
-        branches.len() >= 2
-            && properties.keys().any(|name| {
-                let constants = branches.iter().map(|branch| constant(branch, name));
-                let constants: Option<Vec<_>> = constants.collect();
-                constants.is_some_and(|constants| {
-                    let is_repeated = |(at, constant)| constants[..at].contains(constant);
-                    !constants.iter().enumerate().any(is_repeated)
-                })
-            })
-    }
-
-    /// Follows references that stand alone, and returns the schema they lead to.
-    fn resolved(&self, schema: &'a Value) -> &'a Value {
-        let next = |schema: &&'a Value| {
-            let fields = schema.as_object().filter(|fields| fields.len() == 1)?;
-            self.definition(fields.get("$ref")?.as_str()?)
-        };
-        // References may form a circle.
-        let resolved = std::iter::successors(Some(schema), next);
-        resolved.take(32).last().unwrap_or(schema)
-    }
-
-    fn definition(&self, reference: &str) -> Option<&'a Value> {
-        self.root.pointer(reference.strip_prefix('#')?)
     }
 }
 
@@ -209,22 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_with_a_tag_are_any_of() {
-        let branch = |kind: &str| {
-            json!({
-                "type": "object",
-                "properties": { "kind": { "const": kind } },
-                "required": ["kind"],
-                "additionalProperties": false,
-            })
-        };
-        let tagged = |branches: Value| json!({ "oneOf": branches, "$defs": { "B": branch("b") } });
+    fn alternatives_are_any_of() {
         for dialect in [OpenAi, Anthropic] {
-            let branches = json!([branch("a"), { "$ref": "#/$defs/B" }]);
-            let adapted = adapt(&tagged(branches.clone()), dialect);
-            assert_eq!((&adapted["anyOf"], adapted.get("oneOf")), (&branches, None));
-            let overlapping = tagged(json!([branch("b"), { "$ref": "#/$defs/B" }]));
-            assert_eq!(adapt(&overlapping, dialect), overlapping);
+            let branches = json!([{ "const": "a" }, { "$ref": "#/$defs/B" }]);
+            let adapted = adapt(&json!({ "oneOf": branches }), dialect);
+            assert_eq!(adapted, json!({ "anyOf": branches }));
+            let both = json!({ "oneOf": branches, "anyOf": [{ "type": "string" }] });
+            assert_eq!(adapt(&both, dialect), both);
         }
     }
 
