@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 
 use crate::lm::LmError;
 use crate::messages::with_sources;
@@ -396,17 +395,13 @@ pub trait Module: Send + Sync {
         examples: Vec<Example>,
         concurrency: usize,
     ) -> Vec<Result<Prediction, ProgramError>> {
-        let mut results = Vec::with_capacity(examples.len());
-        let mut running = FuturesUnordered::new();
-        for (position, example) in examples.iter().enumerate() {
-            if running.len() == concurrency.max(1) {
-                results.extend(running.next().await);
-            }
-            running.push(async move { (position, forwarded(self, example).await) });
-        }
-        while let Some(result) = running.next().await {
-            results.push(result);
-        }
+        let running = examples.iter().enumerate();
+        let running = running.map(|(position, example)| async move {
+            (position, forwarded(self, example).await)
+        });
+        let running = futures_util::stream::iter(running.collect::<Vec<_>>());
+        let running = running.buffer_unordered(concurrency.max(1));
+        let mut results: Vec<_> = running.collect().await;
         results.sort_unstable_by_key(|(position, _)| *position);
         results.into_iter().map(|(_, result)| result).collect()
     }

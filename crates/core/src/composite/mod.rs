@@ -37,7 +37,7 @@ use crate::declared::requirements::Requirement;
 use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall};
-use crate::rows::by_name::{intern, intern_all, intern_fields};
+use crate::rows::by_name::{intern, intern_fields};
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{MetricScore, Result};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
@@ -221,7 +221,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> &'static [FieldSpec<'static>]
             }),
         }
     }
-    intern_fields(fields)
+    intern_fields(&fields)
 }
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
@@ -351,12 +351,12 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let specs: Vec<_> = specs.collect();
         let name = intern(&self.name);
         let spec = self.declared.spec(name, &node.known, &specs)?;
-        let names = intern_all(leaves.iter().map(Metric::<G, P>::name));
+        let names = leaves.iter().map(|leaf| intern(Metric::<G, P>::name(leaf)));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
         let of_leaf = |leaf| Metric::<G, P>::keys(leaf, &mut all);
         leaves.iter().for_each(of_leaf);
-        let plan = Plan::new(Ok(node), names, self.on_missing, keys, &all);
+        let plan = Plan::new(Ok(node), names.collect(), self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite {
             spec: spec.with_fields(gold, pred),

@@ -11,7 +11,7 @@ use crate::declared::{Declaration, Requirement};
 use crate::dedup::{Key, Settings, Sharing};
 use crate::files::MetricFile;
 use crate::metric::{Answer, Metric, MetricCall};
-use crate::rows::by_name::intern_all;
+use crate::rows::by_name::intern;
 use crate::score::MetricError;
 use crate::spec::MetricSpec;
 
@@ -19,7 +19,7 @@ use crate::spec::MetricSpec;
 #[derive(Debug)]
 pub(super) struct Plan {
     node: Result<Node, String>,
-    names: &'static [&'static str],
+    names: Vec<&'static str>,
     on_missing: OnMissing,
     /// The keys of the components, by number.
     keys: Vec<Option<Key>>,
@@ -32,7 +32,7 @@ impl Plan {
     /// components and of their components.
     pub(super) fn new(
         node: Result<Node, String>,
-        names: &'static [&'static str],
+        names: Vec<&'static str>,
         on_missing: OnMissing,
         keys: Vec<Option<Key>>,
         all: &[Key],
@@ -46,8 +46,8 @@ impl Plan {
         }
     }
 
-    pub(super) fn names(&self) -> &'static [&'static str] {
-        self.names
+    pub(super) fn names(&self) -> &[&'static str] {
+        &self.names
     }
 
     /// Evaluates the composite on one row. Asynchronous components run concurrently.
@@ -65,7 +65,7 @@ impl Plan {
         let run = Run {
             node,
             on_missing: self.on_missing,
-            components: self.names,
+            components: &self.names,
             keys: &self.keys,
             spec,
         };
@@ -113,9 +113,8 @@ impl Compiled {
         let node = resolve(expression, &mut leaves);
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, &specs));
         let node = own_setting.map_or(node, Err);
-        let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
-        let names: Vec<String> = leaves.all.iter().map(name).collect();
-        let names = intern_all(names.iter().map(String::as_str));
+        let name = |leaf: &Named| intern(&format!("{}{}", leaf.spec.name, leaf.configured));
+        let names = leaves.all.iter().map(name).collect();
         Self {
             plan: Plan::new(node, names, on_missing, keys, &all),
             key: Key::of_tree::<M>(settings),

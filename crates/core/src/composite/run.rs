@@ -21,7 +21,7 @@ pub(super) struct Run<'a> {
     pub(super) node: &'a Node,
     pub(super) on_missing: OnMissing,
     /// The names of the components, by number.
-    pub(super) components: &'static [&'static str],
+    pub(super) components: &'a [&'static str],
     /// The keys of the components, by number; empty if no keys need comparing.
     pub(super) keys: &'a [Option<Key>],
     /// The composite's own name and spec.
@@ -176,8 +176,7 @@ impl<'a> Row<'a> {
         let is_read = self.is_explained || !results.iter().all(ComponentResult::is_plain);
         let names = run.components.iter().map(|name| Cow::Borrowed(*name));
         let components = is_read.then(|| Components(names.zip(results).collect()));
-        let mut scored =
-            Scored::of_components(value, numbers, components, run.spec.name, run.spec)?;
+        let mut scored = Scored::of_components(value, numbers, components, run.spec)?;
         scored.score.details = path;
         Ok(scored)
     }

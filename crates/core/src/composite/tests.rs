@@ -387,7 +387,7 @@ fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
     };
     let mut leaves = check::Leaves::new(OnMissing::Fail);
     let node_of_tree = check::resolve(tree, &mut leaves);
-    let names = &["short", "branch", "branch"];
+    let names = vec!["short", "branch", "branch"];
     let plan = Plan::new(node_of_tree, names, OnMissing::Fail, Vec::new(), &[]);
     let calls = [Arc::default(), Arc::default()];
     let [yes, no] = [

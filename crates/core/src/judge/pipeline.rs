@@ -2,7 +2,6 @@
 //! reply, and its turns' verdicts form one score.
 
 use futures_util::StreamExt as _;
-use serde_json::{Map, Value};
 
 use super::contract::AnyJudge;
 use super::judged::Judgement;
@@ -146,39 +145,24 @@ fn reduced(
     judged: Vec<(usize, Result<Judgement, JudgeError>, u64)>,
     turns: &Turns,
 ) -> Result<Judgement, JudgeError> {
-    let (mut values, mut lines) = (Vec::new(), Vec::new());
-    let (mut confidence, mut lost) = (1.0_f64, None);
-    let mut metadata = Map::new();
+    let (mut values, mut lines, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for (number, result, _) in judged {
-        let judgement = match result {
-            Err(error) if error.is_no_items() => {
-                lines.push(format!("message {number}: nothing to judge"));
-                continue;
+        let name = format!("message {number}");
+        match result {
+            Ok(judgement) => {
+                let Judgement { value, details, .. } = &judgement;
+                let words = details.as_deref().filter(|details| !details.is_empty());
+                let words = words.map_or_else(String::new, |details| format!(": {details}"));
+                lines.push(format!("{name} ({value}){words}"));
+                values.push(*value);
+                parts.push((name, judgement));
             }
+            Err(error) if error.is_no_items() => lines.push(format!("{name}: nothing to judge")),
             Err(error) => return Err(error.in_turn(number)),
-            Ok(judgement) => judgement,
-        };
-        let Judgement { value, details, .. } = &judgement;
-        let words = details.as_deref().filter(|details| !details.is_empty());
-        let words = words.map_or_else(String::new, |details| format!(": {details}"));
-        lines.push(format!("message {number} ({value}){words}"));
-        values.push(judgement.value);
-        confidence = confidence.min(judgement.confidence);
-        lost = lost.or(judgement.lost);
-        if let Some(label) = judgement.metadata.get("judge") {
-            metadata.insert("judge".to_owned(), label.clone());
         }
-        let of_turn = Value::Object(judgement.metadata);
-        metadata.insert(format!("message {number}"), of_turn);
     }
-    if values.is_empty() {
-        return Err(JudgeError::no_items("turns"));
+    match values.is_empty() {
+        true => Err(JudgeError::no_items("turns")),
+        false => Ok(Judgement::joined(turns.reduction.of(&values), lines, parts)),
     }
-    Ok(Judgement {
-        confidence,
-        details: Some(lines.join("\n")),
-        metadata,
-        lost,
-        ..Judgement::new(turns.reduction.of(&values))
-    })
 }

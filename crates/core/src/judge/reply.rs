@@ -100,8 +100,12 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Adds what earlier steps returned, and checks this reply's lists against theirs.
-    pub(super) fn after(mut self, earlier: &'a Earlier) -> Self {
+    /// Adds what earlier steps returned, if any, and checks this reply's lists against theirs.
+    pub(super) fn after(mut self, earlier: impl Into<Option<&'a Earlier>>) -> Self {
+        self.earlier = earlier.into();
+        let Some(earlier) = self.earlier else {
+            return self;
+        };
         for output in &self.signature.outputs {
             let Some(value) = self.fields.get_mut(output.name) else {
                 continue;
@@ -129,7 +133,6 @@ impl<'a> Reply<'a> {
                 }
             }
         }
-        self.earlier = Some(earlier);
         self
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::contract::AnyJudge;
 use super::json_object::{Fields, Flaw};
-use super::judged::{Judgement, Kind, scored};
+use super::judged::{Judgement, scored};
 use super::members::{Member, combine, opinion};
 use super::model_call::{
     Question, Tally, UnsupportedParams, Verdict, hash_without_inputs, known_for, request, score,
@@ -35,7 +35,7 @@ use crate::spec::{MetricSpec, ScoreKind};
 /// This function erases the future's type. Otherwise, the compiler would check that the whole future is `Send` once for
 /// every judge.
 #[doc(hidden)]
-pub fn judged<'a, J, K>(
+pub fn judged<'a, J>(
     judge: &'a J,
     input: J::Input,
     spec: MetricSpec<'a>,
@@ -43,7 +43,6 @@ pub fn judged<'a, J, K>(
 ) -> Answer<'a>
 where
     J: Judge<Input: 'a> + Declared,
-    K: Kind + 'a,
 {
     Answer::pending(async move {
         let (result, cost_msats) = of_row(judge, &input).await;
@@ -53,7 +52,7 @@ where
 
 /// Judges one row.
 #[doc(hidden)]
-pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> Judged<K> {
+pub async fn row<J: Judge + Declared, K>(judge: &J, input: &J::Input) -> Judged<K> {
     let (result, cost_msats) = of_row(judge, input).await;
     Judged::new(result, cost_msats)
 }

@@ -387,7 +387,7 @@ mod tests {
         let names = ["a", "b", "c"].map(Into::into);
         let components = Components(names.into_iter().zip(results).collect());
         let spec = MetricSpec::new("all");
-        let scored = Scored::of_components(0.25, (3, 1.0), Some(components), "all", &spec);
+        let scored = Scored::of_components(0.25, (3, 1.0), Some(components), &spec);
         Outcome::Scored(scored.unwrap())
     }
 
@@ -512,7 +512,7 @@ mod tests {
         let result = ComponentResult::from(Ok::<RowAnswer, _>(of_row().into()));
         let components = Components(vec![("a".into(), result)]);
         let spec = MetricSpec::new("all");
-        let all = Scored::of_components(1.0, (0, 1.0), Some(components), "all", &spec).unwrap();
+        let all = Scored::of_components(1.0, (0, 1.0), Some(components), &spec).unwrap();
         assert!(Outcome::Scored(all).has_contribution());
         let counted = Outcome::Counted(Counted::new(counts));
         let error = serde_json::to_string(&counted).unwrap_err().to_string();
