@@ -396,9 +396,8 @@ pub trait Module: Send + Sync {
         concurrency: usize,
     ) -> Vec<Result<Prediction, ProgramError>> {
         let running = examples.iter().enumerate();
-        let running = running.map(|(position, example)| async move {
-            (position, forwarded(self, example).await)
-        });
+        let running = running
+            .map(|(position, example)| async move { (position, forwarded(self, example).await) });
         let running = futures_util::stream::iter(running.collect::<Vec<_>>());
         let running = running.buffer_unordered(concurrency.max(1));
         let mut results: Vec<_> = running.collect().await;

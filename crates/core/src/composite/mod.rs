@@ -32,7 +32,7 @@ pub use self::shape::IsMissing;
 pub use self::shape::OnMissing;
 
 use self::plan::Plan;
-use self::shape::{Combinator, Shape};
+use self::shape::{Operator, Shape};
 use crate::declared::requirements::Requirement;
 use crate::dedup::Key;
 use crate::files::MetricFile;
@@ -51,7 +51,7 @@ pub mod compiled {
     pub use super::fields::{FieldList, configured, count, union};
     pub use super::plan::{Compiled, can_evaluate, list};
     pub use super::rules::*;
-    pub use super::shape::{Combinator, Leaf, Named, Reads, Shape};
+    pub use super::shape::{Decision, Leaf, Named, Operator, Reads, Shape};
     use crate::sentence::Sentence;
 
     /// Causes a compile-time error if the metric breaks one of the macros' rules.
@@ -342,7 +342,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         check::top_level(&self.expression.0)?;
         let expression = self.expression.0.shown(self.on_missing);
         let mut leaves = check::Leaves::new(self.on_missing);
-        let node = check::resolve(self.expression.0, &mut leaves)?;
+        let node = leaves.resolve(self.expression.0)?;
         let leaves = leaves.all;
         // A judge's cost depends on its panel.
         let specs = leaves
@@ -476,7 +476,7 @@ where
     P: Sync,
     M: Metric<G, P> + 'static,
 {
-    Expression(Shape::Leaf(Arc::new(metric)))
+    combined(Operator::Leaf(Arc::new(metric)), [])
 }
 
 /// Creates an expression whose value is the weighted mean of its components.
@@ -501,8 +501,8 @@ where
 pub fn weighted<G, P>(
     parts: impl IntoIterator<Item = (Expression<G, P>, f64)>,
 ) -> Expression<G, P> {
-    let parts = parts.into_iter().map(|(part, weight)| (part.0, weight));
-    Expression(Shape::Weighted(parts.collect()))
+    let (parts, weights): (Vec<_>, _) = parts.into_iter().unzip();
+    combined(Operator::Weighted(weights), parts)
 }
 
 /// Creates an expression that passes if every component passes.
@@ -525,7 +525,7 @@ pub fn weighted<G, P>(
 /// # }
 /// ```
 pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::All, parts)
+    combined(Operator::All, parts)
 }
 
 /// Creates an expression that passes if any component passes.
@@ -548,7 +548,7 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::Any, parts)
+    combined(Operator::Any, parts)
 }
 
 /// Creates an expression whose value is the minimum of its components.
@@ -568,7 +568,7 @@ pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::Min, parts)
+    combined(Operator::Min, parts)
 }
 
 /// Creates an expression whose value is the maximum of its components.
@@ -588,7 +588,7 @@ pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::Max, parts)
+    combined(Operator::Max, parts)
 }
 
 /// Creates an expression that evaluates expensive components only if cheap ones score high enough.
@@ -622,11 +622,10 @@ pub fn gate<G, P>(
     at_least: f64,
     truths: impl IntoIterator<Item = Expression<G, P>>,
 ) -> Expression<G, P> {
-    Expression(Shape::Gate {
-        proxies: shapes(proxies),
-        at_least,
-        truths: shapes(truths),
-    })
+    let mut parts: Vec<_> = proxies.into_iter().collect();
+    let proxies = parts.len();
+    parts.extend(truths);
+    combined(Operator::Gate { proxies, at_least }, parts)
 }
 
 /// Creates an expression that inverts a component's value within its range.
@@ -647,7 +646,7 @@ pub fn gate<G, P>(
 /// # }
 /// ```
 pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
-    Expression(Shape::Invert(Box::new(part.0)))
+    combined(Operator::Invert, [part])
 }
 
 impl<G, P> Expression<G, P> {
@@ -669,21 +668,16 @@ impl<G, P> Expression<G, P> {
     /// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
     /// ```
     pub fn at_least(self, bound: f64) -> Self {
-        Self(Shape::AtLeast(Box::new(self.0), bound))
+        combined(Operator::AtLeast(bound), [self])
     }
 }
 
 fn combined<G, P>(
-    combinator: Combinator,
+    operator: Operator<Arc<dyn Metric<G, P>>>,
     parts: impl IntoIterator<Item = Expression<G, P>>,
 ) -> Expression<G, P> {
-    Expression(Shape::Combined(combinator, shapes(parts)))
-}
-
-fn shapes<G, P>(
-    parts: impl IntoIterator<Item = Expression<G, P>>,
-) -> Vec<Shape<Arc<dyn Metric<G, P>>>> {
-    parts.into_iter().map(|part| part.0).collect()
+    let parts = parts.into_iter().map(|part| part.0);
+    Expression(Shape::new(operator, parts))
 }
 
 impl<G, P> Clone for Expression<G, P> {

@@ -2,7 +2,7 @@
 //! `#[metric]` share it.
 
 use super::OnMissing;
-use super::check::{Leaves, resolve};
+use super::check::Leaves;
 use super::derived::dearest;
 use super::node::Node;
 use super::run::Run;
@@ -110,7 +110,7 @@ impl Compiled {
         };
         let mut leaves = Leaves::new(on_missing);
         // The compiler has checked all rules.
-        let node = resolve(expression, &mut leaves);
+        let node = leaves.resolve(expression);
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, &specs));
         let node = own_setting.map_or(node, Err);
         let name = |leaf: &Named| intern(&format!("{}{}", leaf.spec.name, leaf.configured));
@@ -225,7 +225,7 @@ fn memoized<'a, G: Sync, P: Sync>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::composite::shape::Reads;
+    use crate::composite::shape::{Decision, Operator, Reads};
     use crate::spec::ScoreKind;
 
     struct Tone;
@@ -239,15 +239,13 @@ mod tests {
             configured,
             spec: &SPEC,
         };
-        let branches = vec![
-            (&["yes"][..], Shape::Number(1.0)),
-            (&["no"], Shape::Number(0.0)),
-        ];
-        let tree = Shape::Decision {
+        let decision = Decision {
             node,
             reads: Reads::Bool,
-            branches,
+            answers: vec![&["yes"], &["no"]],
         };
+        let branches = [1.0, 0.0].map(|number| Shape::new(Operator::Number(number), []));
+        let tree = Shape::new(Operator::Decision(decision), branches);
         let compiled = Compiled::new::<M, 0>(&SPEC, (tree, on_missing), [], Some(&[]));
         Declaration::key(&compiled).expect("a composite has a key")
     }

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use futures_util::future::{BoxFuture, join_all};
 
 use super::OnMissing;
-use super::node::{Combine, Missing, Node, Operator, Value, component, path};
+use super::node::{Combine, Missing, Node, Value, component, path};
+use super::shape::Operator;
 use crate::dedup::Key;
 use crate::metric::{Answer, Metric, MetricCall, answer};
 use crate::panic::{self, Panic};

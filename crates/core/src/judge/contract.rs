@@ -225,7 +225,10 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
     let votes: Option<Vec<_>> = match metadata.get(JUDGES).and_then(Value::as_array) {
         Some(judges) => judges.iter().map(of_judge).collect(),
         // The offline stand-in's answer.
-        None => metadata.get("answer").and_then(read).map(|answer| vec![vec![answer]]),
+        None => metadata
+            .get("answer")
+            .and_then(read)
+            .map(|answer| vec![vec![answer]]),
     };
     majority(&votes.ok_or(NO_ANSWER)?)
 }
@@ -249,7 +252,9 @@ fn majority(judges: &[Vec<&'static str>]) -> Result<&'static str, String> {
         return Ok(answer);
     }
     let sure: usize = counts.values().sum();
-    let votes = counts.iter().map(|(answer, count)| format!("{count} `{answer}`"));
+    let votes = counts
+        .iter()
+        .map(|(answer, count)| format!("{count} `{answer}`"));
     let mut votes: Vec<String> = votes.collect();
     if sure < judges.len() {
         votes.push(format!(

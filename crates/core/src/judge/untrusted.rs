@@ -337,7 +337,9 @@ fn shortened(total: usize, write: impl Fn(&mut String, usize, usize) -> usize) -
     if !left_out.is_empty() {
         let (count, bytes) = (left_out.len(), left_out.iter());
         let bytes: usize = bytes.map(|(text, cut)| text.len() + cut).sum();
-        shown.push_str(&format!("[.. {count} steps with {bytes} bytes left out ..]\n"));
+        shown.push_str(&format!(
+            "[.. {count} steps with {bytes} bytes left out ..]\n"
+        ));
     }
     shown.extend(tail.iter().map(|(text, _)| &**text));
     shown

@@ -76,7 +76,10 @@ impl<'a> RepliedBy<'a> {
     /// The entries of the score's components are not included. Replies from the offline stand-in, or without a reported
     /// model, have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
-        if metadata.get("judge").is_some_and(|label| label == OFFLINE_JUDGE) {
+        if metadata
+            .get("judge")
+            .is_some_and(|label| label == OFFLINE_JUDGE)
+        {
             return Vec::new();
         }
         let entries = metadata.iter().map(|(key, value)| match value {
