@@ -229,14 +229,10 @@ impl<'a> MetricSpec<'a> {
     /// Returns `true` if any of the metrics has an invalid attribute.
     #[doc(hidden)]
     pub const fn any_stub(specs: &[Self]) -> bool {
-        let mut index = 0;
-        while index < specs.len() {
-            if specs[index].is_stub {
-                return true;
-            }
-            index += 1;
+        match specs {
+            [spec, rest @ ..] => spec.is_stub || Self::any_stub(rest),
+            [] => false,
         }
-        false
     }
 
     /// Creates the spec of a proxy metric that costs nothing.
