@@ -319,13 +319,7 @@ impl Declaration {
         derived: &Derived,
         components: &[MetricSpec<'_>],
     ) -> Result<MetricSpec<'static>, String> {
-        self.check_limits(derived, total_cost(components))?;
-        self.check_verdict(derived)?;
-        Ok(derived.spec(name, components, self.tier, self.threshold, self.strict))
-    }
-
-    fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), String> {
-        let found = derived.tier;
+        let (cost, found) = (total_cost(components), derived.tier);
         if let Some(declared @ MetricTier::Proxy) = self.tier
             && found == MetricTier::Truth
         {
@@ -333,15 +327,11 @@ impl Declaration {
                 "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?}, or omit the tier"
             ));
         }
-        match self.budget_msats {
-            Some(budget) if cost > budget => Err(format!(
+        if let Some(budget) = self.budget_msats.filter(|budget| cost > *budget) {
+            return Err(format!(
                 "the components cost up to {cost} msat per row, but the budget is {budget} msat; raise the budget or remove a component"
-            )),
-            _ => Ok(()),
+            ));
         }
-    }
-
-    fn check_verdict(&self, derived: &Derived) -> Result<(), String> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
             return Err(
                 "a composite that is true or false takes no threshold; remove the threshold and `strict`"
@@ -349,11 +339,12 @@ impl Declaration {
             );
         }
         match self.threshold {
-            Some(threshold) => bound_fits("the composite", threshold, derived),
+            Some(threshold) => bound_fits("the composite", threshold, derived)?,
             None if self.strict && derived.threshold.is_none() => {
-                Err("`strict` requires a threshold; set one".to_owned())
+                return Err("`strict` requires a threshold; set one".to_owned());
             }
-            None => Ok(()),
+            None => {}
         }
+        Ok(derived.spec(name, components, self.tier, self.threshold, self.strict))
     }
 }

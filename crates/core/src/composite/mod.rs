@@ -354,8 +354,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let names = leaves.iter().map(|leaf| intern(Metric::<G, P>::name(leaf)));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
-        let of_leaf = |leaf| Metric::<G, P>::keys(leaf, &mut all);
-        leaves.iter().for_each(of_leaf);
+        leaves.iter().for_each(|leaf| leaf.keys(&mut all));
         let plan = Plan::new(Ok(node), names.collect(), self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite {
@@ -406,18 +405,15 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn keys(&self, all: &mut Vec<Key>) {
-        let leaves = self.leaves.iter();
-        leaves.for_each(|leaf| Metric::<G, P>::keys(leaf, all));
+        self.leaves.iter().for_each(|leaf| leaf.keys(all));
     }
 
     fn files(&self, all: &mut Vec<MetricFile>) {
-        let leaves = self.leaves.iter();
-        leaves.for_each(|leaf| Metric::<G, P>::files(leaf, all));
+        self.leaves.iter().for_each(|leaf| leaf.files(all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let leaves = self.leaves.iter();
-        leaves.for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
+        self.leaves.iter().for_each(|leaf| leaf.requirements(all));
     }
 }
 

@@ -111,10 +111,9 @@ fn shown(metric: &str, parameters: Vec<(&str, Option<String>)>) -> Vec<(String, 
         .collect()
 }
 
-trait Erased: Send + Sync {
+trait Erased: Any + Send + Sync {
     fn is_same(&self, other: &dyn Erased) -> bool;
     fn parameters(&self) -> Vec<(String, String)>;
-    fn as_any(&self) -> &dyn Any;
 }
 
 impl fmt::Debug for dyn Erased {
@@ -125,18 +124,12 @@ impl fmt::Debug for dyn Erased {
 
 impl<M: Configured> Erased for M {
     fn is_same(&self, other: &dyn Erased) -> bool {
-        other
-            .as_any()
-            .downcast_ref::<Self>()
-            .is_some_and(|other| self.has_same_parameters(other))
+        let other = (other as &dyn Any).downcast_ref();
+        other.is_some_and(|other| self.has_same_parameters(other))
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
         shown(type_name::<M>(), Configured::parameters(self))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

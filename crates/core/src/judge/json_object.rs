@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::OutputSpec;
 use crate::json::read::{UniqueKeys, inexact_number};
 
 /// The flaws of a reply. They are sent to the model for the repair.
@@ -94,36 +93,6 @@ pub(super) fn in_brief(text: &str, length: usize) -> String {
     match line.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
-    }
-}
-
-/// The fields of a reply that are its outputs.
-#[derive(Debug)]
-pub(super) struct Fields {
-    pub(super) values: Map<String, Value>,
-    /// The number of keys of the reply, at any depth, that belong to no output.
-    pub(super) ignored_keys: usize,
-}
-
-/// Returns the fields without keys that belong to no output; the names of those are added to `ignored`.
-pub(super) fn without_ignored<'s>(
-    mut values: Map<String, Value>,
-    output: impl Fn(&str) -> Option<&'s OutputSpec>,
-    ignored: &mut Vec<String>,
-) -> Fields {
-    values.retain(|name, value| match output(name) {
-        Some(OutputSpec { schema, .. }) => {
-            remove_ignored(value, schema, schema, ignored);
-            true
-        }
-        None => {
-            ignored.push(name.clone());
-            false
-        }
-    });
-    Fields {
-        values,
-        ignored_keys: ignored.len(),
     }
 }
 

@@ -117,8 +117,8 @@ impl Question {
             .answer(|reply| {
                 let reply = Reply::find(&step.call, &reply.text)?.after(earlier);
                 let read = |reply: &mut Reply<'_>| judge.reads_step(index, reply).then_some(());
-                let ((), fields) = reply.read(read)?;
-                Ok((fields.values, fields.ignored_keys))
+                let ((), values, ignored_keys) = reply.read(read)?;
+                Ok((values, ignored_keys))
             })
             .await?;
         Ok(values.remove(step.name()).unwrap_or_default())
@@ -216,8 +216,7 @@ fn read(
 ) -> Result<(Result<Verdict, JudgeError>, usize), Flaw> {
     let signature = judge.signature();
     let reply_fields = Reply::find(signature, &reply.text)?.after(earlier);
-    let (output, fields) = reply_fields.read(|reply| judge.read(reply))?;
-    let mut answer = fields.values;
+    let (output, mut answer, ignored_keys) = reply_fields.read(|reply| judge.read(reply))?;
     let scored = match signature.scoring {
         Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), earlier)
             .map(|(value, weights)| (value, Some(weights))),
@@ -229,7 +228,7 @@ fn read(
         answer,
         weights,
     });
-    Ok((verdict, fields.ignored_keys))
+    Ok((verdict, ignored_keys))
 }
 
 /// Returns the mean score of an answer over the values of the weighed output, weighted by their probabilities.
@@ -254,7 +253,7 @@ fn weighed(
         answer.insert(name.to_owned(), value.clone());
         let reply = Reply::of(judge.signature(), answer).after(earlier);
         let output = reply.read(|reply| judge.read(reply));
-        let (output, _) = output.map_err(|flaw| none(flaw.text))?;
+        let (output, ..) = output.map_err(|flaw| none(flaw.text))?;
         score(output, lm.id())
     })?;
     Ok((mean, weights))

@@ -7,7 +7,7 @@ use super::contract::AnyJudge;
 use super::judged::Judgement;
 use super::model_call::{Question, Verdict, request};
 use super::prompt::demos;
-use super::row::{self, SpecOf};
+use super::row::{self, Costed, SpecOf};
 use super::signature::PromptSettings;
 use super::steps::{Earlier, Step};
 use super::{Content, Demo, Each, Empty, JudgeError, Prompt, Signature, Turns};
@@ -116,7 +116,7 @@ pub(super) async fn turns_judgement(
     positions: Vec<usize>,
     shown: &(dyn Fn(usize) -> Vec<Content> + Sync),
     spec: SpecOf<'_>,
-) -> (Result<Judgement, JudgeError>, u64) {
+) -> Costed {
     if positions.len() > turns.max {
         return (Err(too_many_turns(turns.max)), 0);
     }

@@ -326,8 +326,8 @@ fn message(judge: &dyn AnyJudge, demo: &Example) -> Result<Demo, String> {
     }
     let read = Reply::find(signature, &assistant);
     let read = read.and_then(|reply| reply.after(&earlier).read(|reply| judge.read(reply)));
-    let (_, fields) = read.map_err(|flaw| flaw.text)?;
-    if fields.ignored_keys > 0 {
+    let (_, _, ignored_keys) = read.map_err(|flaw| flaw.text)?;
+    if ignored_keys > 0 {
         return Err(format!(
             "expected only output fields in {assistant}, found others; remove them"
         ));

@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
 use super::contract::AnyJudge;
-use super::json_object::{Fields, Flaw};
+use super::json_object::Flaw;
 use super::judged::{Judgement, scored};
 use super::members::{Member, combine, opinion};
 use super::model_call::{
@@ -57,11 +57,10 @@ pub async fn row<J: Judge + Declared, K>(judge: &J, input: &J::Input) -> Judged<
     Judged::new(result, cost_msats)
 }
 
-/// Returns the judgement of one row and its cost in millisatoshis.
-async fn of_row<J: Judge + Declared>(
-    judge: &J,
-    input: &J::Input,
-) -> (Result<Judgement, JudgeError>, u64) {
+/// A judgement and its cost in millisatoshis.
+pub(super) type Costed = (Result<Judgement, JudgeError>, u64);
+
+async fn of_row<J: Judge + Declared>(judge: &J, input: &J::Input) -> Costed {
     let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
     let Some(turns) = &J::signature().turns else {
         return judgement(judge, judge.shown(input), &spec).await;
@@ -87,7 +86,7 @@ pub(super) async fn judgement(
     judge: &dyn AnyJudge,
     contents: Vec<Content>,
     spec: SpecOf<'_>,
-) -> (Result<Judgement, JudgeError>, u64) {
+) -> Costed {
     if let Some(judgement) = of_empty_input(judge.signature(), &contents) {
         return (Ok(judgement), 0);
     }
@@ -179,7 +178,7 @@ fn offline(
     let read =
         Reply::find(signature, &text).and_then(|reply| reply.read(|reply| judge.read(reply)));
     let unreadable = |flaw: Flaw| JudgeError::unreadable(OFFLINE_JUDGE, &flaw.text, &text);
-    let (output, Fields { values: answer, .. }) = read.map_err(unreadable)?;
+    let (output, answer, _) = read.map_err(unreadable)?;
     let mut metadata = Map::new();
     metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     let reasoning = answer.get("reasoning").and_then(Value::as_str);
@@ -264,7 +263,7 @@ fn combined(
     questions: &[Question],
     mut verdicts: Vec<Result<Verdict, JudgeError>>,
     spec: &MetricSpec<'static>,
-) -> (Result<Judgement, JudgeError>, u64) {
+) -> Costed {
     let signature = judge.signature();
     let draws = signature.scoring.draws() as usize;
     let of_judge = signature.questions() as usize;

@@ -100,34 +100,26 @@ impl FieldError {
 
     /// Writes the error's message, naming the side of the row.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, side: Side) -> fmt::Result {
-        match self {
-            Self::Missing { field, present } if present.is_empty() => {
-                write!(f, "no field `{side}.{field}`; found no fields")
-            }
+        let (field, expected, found) = match self {
             Self::Missing { field, present } => {
-                let present = escape::names(present.iter().map(String::as_str));
-                write!(f, "no field `{side}.{field}`; found {present}")
+                let present = match present.is_empty() {
+                    true => "no fields".to_owned(),
+                    false => escape::names(present.iter().map(String::as_str)),
+                };
+                return write!(f, "no field `{side}.{field}`; found {present}");
             }
-            Self::Null { field, expected } => {
-                write!(f, "field `{side}.{field}`: expected {expected}, found null")
-            }
-            Self::NotFinite { field } => {
-                write!(
-                    f,
-                    "field `{side}.{field}`: expected a value, found NaN or an infinity"
-                )
-            }
+            Self::Null { field, expected } => (field, &**expected, "null"),
+            Self::NotFinite { field } => (field, "a value", "NaN or an infinity"),
             Self::WrongType {
                 field,
                 expected,
                 found,
-            } => {
-                write!(
-                    f,
-                    "field `{side}.{field}`: expected {expected}, found {found}"
-                )
-            }
-        }
+            } => (field, &**expected, &**found),
+        };
+        write!(
+            f,
+            "field `{side}.{field}`: expected {expected}, found {found}"
+        )
     }
 }
 
