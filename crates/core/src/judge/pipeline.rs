@@ -8,7 +8,6 @@ use super::judged::Judgement;
 use super::model_call::{Question, Verdict, request};
 use super::prompt::demos;
 use super::row::{self, Costed, SpecOf};
-use super::signature::PromptSettings;
 use super::steps::{Earlier, Step};
 use super::{Content, Demo, Each, Empty, JudgeError, Prompt, Signature, Turns};
 #[cfg(feature = "lm")]
@@ -17,16 +16,14 @@ use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// Returns the prompt of the last call.
 pub(super) fn last_prompt(judge: &dyn AnyJudge, demos: &[Demo], contents: &[Content]) -> Prompt {
-    let (signature, settings) = (judge.signature(), judge.panel().prompt());
-    let configured = judge.configured();
-    Prompt::new(signature, &configured, settings, demos, contents)
+    let settings = &judge.panel().prompt;
+    Prompt::new(judge, judge.signature(), settings, demos, contents)
 }
 
 /// Returns the prompt of a step.
 pub(super) fn step_prompt(judge: &dyn AnyJudge, step: &Step, contents: &[Content]) -> Prompt {
-    let settings = judge.panel().prompt().map(PromptSettings::of_step);
-    let (read, configured) = (step.read(contents), judge.configured());
-    Prompt::new(&step.call, &configured, settings.as_ref(), &[], &read)
+    let settings = judge.panel().prompt.of_step();
+    Prompt::new(judge, &step.call, &settings, &[], &step.read(contents))
 }
 
 impl Question {
