@@ -15,7 +15,6 @@ pub use crate::judge::configured::{PANEL, panel_default, panel_params, read_pane
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
 pub use crate::metric::answer::ready_score;
-pub use crate::metric::call::{gold, pred};
 pub use crate::metric::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
     joined, repeated_param,
@@ -24,7 +23,7 @@ pub use crate::metric::params::read_param;
 pub use crate::metric::typed_rows::read_row;
 pub use crate::rows::by_name::configured;
 pub use crate::rows::field_error::is_scored;
-pub use crate::rows::fields::{Field, Name, ReadValue, can_read, read, read_or_note};
+pub use crate::rows::fields::{Field, Name, ReadValue, read, read_or_note};
 pub use crate::rows::{
     Absent, Given, Optional, Owned, Provide, Raw, ReadAs, ReadField, Ref, Slice, Text,
 };

@@ -490,12 +490,7 @@ impl ProgramRunError {
 
     /// Does the same as [`of`](Self::of). If the error is not boxed, only causes that its `Display` shows are known.
     pub(crate) fn of_any<E: fmt::Display + 'static>(error: &E) -> Self {
-        let any: &dyn Any = error;
-        let own = any
-            .downcast_ref::<LmError>()
-            .map(|it| it as &(dyn Error + 'static));
-        let own = own.or_else(|| any.downcast_ref::<Self>().map(|it| it as _));
-        match boxed(error).or(own) {
+        match shown(error) {
             Some(error) => Self::of(error),
             None => format!("{error:#}").into(),
         }
@@ -504,25 +499,16 @@ impl ProgramRunError {
 
 /// Returns the budget that a call exceeded, if such a call caused the error.
 fn budget(error: &(dyn Error + 'static)) -> Option<u64> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let of_run = error
-            .downcast_ref::<ProgramRunError>()
-            .and_then(|it| it.budget_msats);
-        let of_call = error
-            .downcast_ref::<LmError>()
-            .and_then(LmError::budget_msats);
-        if let Some(budget) = of_run.or(of_call) {
-            return Some(budget);
-        }
-        next = error.source();
-    }
-    None
+    let mut causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.find_map(|error| match error.downcast_ref::<ProgramRunError>() {
+        Some(of_run) => of_run.budget_msats,
+        None => error.downcast_ref::<LmError>()?.budget_msats(),
+    })
 }
 
-/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not implement `Error`,
-/// so errors and boxes cannot have separate impls.
-fn boxed<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
+/// Returns an error of a known type, or the one in a box, whose `Display` would not show its causes. `Box<dyn Error>`
+/// does not implement `Error`, so errors and boxes cannot have separate impls.
+fn shown<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
     let error: &dyn Any = error;
     if let Some(error) = error.downcast_ref::<ProgramError>() {
         return Some(&**error);
@@ -530,7 +516,14 @@ fn boxed<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
     if let Some(error) = error.downcast_ref::<Box<dyn Error + Send>>() {
         return Some(&**error);
     }
-    error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
+    if let Some(error) = error.downcast_ref::<Box<dyn Error>>() {
+        return Some(&**error);
+    }
+    let of_run = || Some(error.downcast_ref::<ProgramRunError>()? as _);
+    error
+        .downcast_ref::<LmError>()
+        .map(|it| it as _)
+        .or_else(of_run)
 }
 
 #[cfg(test)]

@@ -98,9 +98,7 @@ impl Compiled {
     ) -> Self {
         let components = components.to_vec();
         let mut all = Vec::new();
-        for component in &components {
-            component.keys(&mut all);
-        }
+        components.iter().for_each(|it| it.keys(&mut all));
         let keys = components.iter().map(|component| component.key()).collect();
         let specs: Vec<_> = components.iter().map(|it| it.spec()).collect();
         // The parameters of a tree are its paths and their scores. They are kept for the whole program, as its key is.
@@ -145,20 +143,17 @@ impl Declaration for Compiled {
 
     fn keys(&self, all: &mut Vec<Key>) {
         all.push(self.key.clone());
-        let components = self.components.iter();
-        components.for_each(|component| component.keys(all));
+        self.components.iter().for_each(|it| it.keys(all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let mistake = self.plan.node.as_ref().map(|_| ());
         all.extend(Requirement::unless(self.spec.name, mistake));
-        let components = self.components.iter();
-        components.for_each(|component| component.requirements(all));
+        self.components.iter().for_each(|it| it.requirements(all));
     }
 
     fn files(&self, all: &mut Vec<MetricFile>) {
-        let components = self.components.iter();
-        components.for_each(|component| component.files(all));
+        self.components.iter().for_each(|it| it.files(all));
     }
 
     /// Returns the cost of all components, or of the most expensive path through a tree.

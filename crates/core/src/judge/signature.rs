@@ -64,13 +64,8 @@ pub(super) struct PanelSettings {
 /// The concurrency does not affect the answer.
 impl PartialEq for PanelSettings {
     fn eq(&self, other: &Self) -> bool {
-        let Self {
-            models,
-            aggregation,
-            max_concurrent_judges: _,
-            quorum,
-        } = self;
-        (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
+        self.models == other.models
+            && (self.aggregation, self.quorum) == (other.aggregation, other.quorum)
     }
 }
 

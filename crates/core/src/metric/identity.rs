@@ -42,7 +42,7 @@ use crate::spec::{Direction, MetricSpec, ScoreRange};
 /// assert_eq!(difference.place, "`threshold`");
 /// assert_eq!((&*difference.expected, &*difference.found), ("not set", "0.8"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricIdentity {
     /// The models that the metric calls, with their endpoints, or `offline-lexical` for a judge that scores offline.
     models: Vec<String>,
@@ -151,10 +151,7 @@ impl MetricIdentity {
         Self {
             spec,
             parameters,
-            models: Vec::new(),
-            embedders: Vec::new(),
-            prompts: Vec::new(),
-            files: Contents::new(),
+            ..Self::default()
         }
     }
 

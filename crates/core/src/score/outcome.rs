@@ -271,10 +271,11 @@ impl RowAnswer {
         match self {
             Self::Scored(scored) => Ok(scored),
             Self::Counted {
-                metric,
-                cost_msats,
-                counted,
-            } => Err(no_row_score(metric, cost_msats, counted)),
+                metric, cost_msats, ..
+            } => {
+                let error = MetricError::new(metric, MetricErrorKind::NoRowScore);
+                Err(error.with_cost_msats(cost_msats))
+            }
         }
     }
 
@@ -338,17 +339,6 @@ impl<T: Into<RowAnswer>> From<Result<T, MetricError>> for Outcome {
             Err(error) => error.into(),
         }
     }
-}
-
-/// Creates the error of a metric that scores all rows together, and drops the contribution, which callers do not need.
-#[cold]
-#[inline(never)]
-#[allow(
-    clippy::needless_pass_by_value,
-    reason = "the contribution is dropped here"
-)]
-fn no_row_score(metric: String, cost_msats: u64, _counted: Counted) -> MetricError {
-    MetricError::new(metric, MetricErrorKind::NoRowScore).with_cost_msats(cost_msats)
 }
 
 #[cfg(test)]
