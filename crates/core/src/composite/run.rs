@@ -39,7 +39,13 @@ impl<'a> Run<'a> {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Answer<'a> {
-        let mut row = Row::new(self, leaves.len(), call.is_explained());
+        let results = std::iter::repeat_with(ComponentResult::default);
+        let mut row = Row {
+            run: self,
+            results: results.take(leaves.len()).collect(),
+            is_explained: call.is_explained(),
+            value: Err(Missing::Unfinished),
+        };
         let mut pending = Vec::new();
         row.advance(leaves, call, &mut pending);
         // If a component has decided, the others are not polled and cost nothing.
@@ -84,16 +90,6 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn new(run: Run<'a>, components: usize, is_explained: bool) -> Self {
-        let results = std::iter::repeat_with(ComponentResult::default);
-        Self {
-            run,
-            results: results.take(components).collect(),
-            is_explained,
-            value: Err(Missing::Unfinished),
-        }
-    }
-
     /// Evaluates every component that can be evaluated now, and adds the futures of those that must be awaited.
     fn advance<G: Sync, P: Sync>(
         &mut self,

@@ -100,16 +100,19 @@ impl Requirement {
         }
     }
 
-    /// Sets the hash of the prompt that the metric sends to the model, without the inputs of a row.
-    pub(crate) fn with_prompt(mut self, hash: &Arc<str>) -> Self {
-        self.prompt = Some(Arc::clone(hash));
-        self
-    }
-
-    /// Requires that the model returns log probabilities.
-    pub(crate) fn with_logprobs(mut self, needs_logprobs: bool) -> Self {
-        self.needs_logprobs = needs_logprobs;
-        self
+    /// Does the same as [`model`](Self::model) for a judge. `prompt` is the hash of the prompt that it sends to the model,
+    /// without the inputs of a row.
+    pub(crate) fn judge(
+        metric: &str,
+        lm: Arc<dyn LanguageModel>,
+        prompt: &Arc<str>,
+        needs_logprobs: bool,
+    ) -> Self {
+        Self {
+            prompt: Some(Arc::clone(prompt)),
+            needs_logprobs,
+            ..Self::model(metric, lm)
+        }
     }
 
     pub(crate) fn prompt(&self) -> Option<&str> {

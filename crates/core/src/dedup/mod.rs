@@ -104,13 +104,6 @@ fn named(metric: &str, name: &str) -> String {
     format!("{metric}.{name}")
 }
 
-fn shown(metric: &str, parameters: Vec<(&str, Option<String>)>) -> Vec<(String, String)> {
-    let shown = parameters.into_iter();
-    shown
-        .filter_map(|(name, value)| Some((named(metric, name), value?)))
-        .collect()
-}
-
 trait Erased: Any + Send + Sync {
     fn is_same(&self, other: &dyn Erased) -> bool;
     fn parameters(&self) -> Vec<(String, String)>;
@@ -129,7 +122,9 @@ impl<M: Configured> Erased for M {
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
-        shown(type_name::<M>(), Configured::parameters(self))
+        let shown = Configured::parameters(self).into_iter();
+        let named = |(name, value)| Some((named(type_name::<M>(), name), value?));
+        shown.filter_map(named).collect()
     }
 }
 

@@ -29,31 +29,28 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     match inexact_number(inside) {
         Some((number, problem)) => {
             let number = in_brief(number, 40);
-            Err(flaw(format!("the number {number} {problem}")))
+            Err(format!("the number {number} {problem}").into())
         }
         None => Ok(object),
     }
 }
 
-fn flaw(text: String) -> Flaw {
-    Flaw {
-        text,
-        is_cut: false,
-    }
+conversions! {
+    String => Flaw: |text| Self { text, is_cut: false };
 }
 
 /// Returns the part of a reply that may be its JSON object.
 pub(super) fn object_text(text: &str) -> Result<&str, Flaw> {
     if text.len() > MAX_BYTES {
-        return Err(flaw(format!("the reply is longer than {MAX_BYTES} bytes")));
+        return Err(format!("the reply is longer than {MAX_BYTES} bytes").into());
     }
     let text = after_thoughts(text.trim());
     if text.is_empty() {
-        return Err(flaw("the reply is empty".to_owned()));
+        return Err("the reply is empty".to_owned().into());
     }
     match text.starts_with('{') {
         true => Ok(text),
-        false => code_block(text).map_err(|reason| flaw(reason.to_owned())),
+        false => code_block(text).map_err(|reason| reason.to_owned().into()),
     }
 }
 

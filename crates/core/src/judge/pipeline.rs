@@ -115,7 +115,11 @@ pub(super) async fn turns_judgement(
     spec: SpecOf<'_>,
 ) -> Costed {
     if positions.len() > turns.max {
-        return (Err(too_many_turns(turns.max)), 0);
+        let error = JudgeError::new(format!(
+            "the conversation has more than {} turns; shorten it, or set `max_turns` in `#[judge(..)]`",
+            turns.max
+        ));
+        return (Err(error), 0);
     }
     let spec = &|| spec_of_question(judge.signature(), spec());
     // Only the turns in progress hold a copy of the messages before them.
@@ -128,12 +132,6 @@ pub(super) async fn turns_judgement(
     let costs = judged.iter().map(|(_, _, cost)| *cost);
     let cost_msats = costs.fold(0, u64::saturating_add);
     (reduced(judged, turns), cost_msats)
-}
-
-fn too_many_turns(max: usize) -> JudgeError {
-    JudgeError::new(format!(
-        "the conversation has more than {max} turns; shorten it, or set `max_turns` in `#[judge(..)]`"
-    ))
 }
 
 /// Combines the judgements of the turns. A turn that abstains does not count; any other turn without a verdict fails

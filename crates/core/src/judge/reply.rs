@@ -184,10 +184,7 @@ impl<'a> Reply<'a> {
             let ignored = ignored.join("`, `");
             self.flaws.push(format!("unexpected `{ignored}`"));
         }
-        Err(Flaw {
-            text: self.flaws.join("; "),
-            is_cut: false,
-        })
+        Err(self.flaws.join("; ").into())
     }
 
     /// Reads one output from the reply.

@@ -147,10 +147,7 @@ fn requirements(judge: &dyn AnyJudge, spec: &MetricSpec<'_>, all: &mut Vec<Requi
             let hash: Arc<str> =
                 hash_of_calls(judge, hash_without_inputs(signature, prompt)).into();
             let needs_logprobs = signature.scoring.logprobs().is_some();
-            let requirement = |lm| {
-                let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
-                requirement.with_logprobs(needs_logprobs)
-            };
+            let requirement = |lm| Requirement::judge(spec.name, lm, &hash, needs_logprobs);
             all.extend(lms.into_iter().map(requirement));
         }
         Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
