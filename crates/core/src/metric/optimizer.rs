@@ -245,7 +245,7 @@ pub fn objectives(scored: &Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric>
     let objectives = components.filter_map(|it| Some(of(it.name, it.outcome.scored()?, None)));
     let objectives: Vec<_> = objectives.collect();
     match objectives.is_empty() {
-        true => vec![of(spec.name, &scored, range(spec))],
+        true => vec![of(spec.name, scored, range(spec))],
         false => objectives,
     }
 }
