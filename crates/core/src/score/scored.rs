@@ -1,5 +1,5 @@
-//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, `notes.rs`
-//! has the models that replied, and `missing.rs` its missing fields.
+//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, and `notes.rs` has its
+//! missing fields and the models that replied.
 
 use std::borrow::Cow;
 
