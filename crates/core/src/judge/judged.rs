@@ -55,10 +55,10 @@ impl<K> Judged<K> {
                 let details = judgement.details.as_deref().unwrap_or_default();
                 format!("{name} {}: {details}", judgement.value)
             };
-            let lines = vec![line(names[0], &first), line(names[1], &second)];
+            let lines = [line(names[0], &first), line(names[1], &second)];
             let value = combine(first.value, second.value);
             let parts = names.map(str::to_owned).into_iter().zip([first, second]);
-            Judgement::joined(value, lines, parts)
+            Judgement::joined(value, &lines, parts)
         });
         Self::new(result, cost_msats)
     }
@@ -92,7 +92,7 @@ impl Judgement {
     /// Joins judgements, by name, into one with a value of its own and these lines of details.
     pub(super) fn joined(
         value: f64,
-        lines: Vec<String>,
+        lines: &[String],
         parts: impl IntoIterator<Item = (String, Self)>,
     ) -> Self {
         let mut all = Self::new(value);

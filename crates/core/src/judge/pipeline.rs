@@ -156,8 +156,9 @@ fn reduced(
             Err(error) => return Err(error.in_turn(number)),
         }
     }
-    match values.is_empty() {
-        true => Err(JudgeError::no_items("turns")),
-        false => Ok(Judgement::joined(turns.reduction.of(&values), lines, parts)),
+    if values.is_empty() {
+        return Err(JudgeError::no_items("turns"));
     }
+    let value = turns.reduction.of(&values);
+    Ok(Judgement::joined(value, &lines, parts))
 }
