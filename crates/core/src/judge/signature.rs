@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::steps::Step;
 use super::{Aggregation, JudgeError, Offline, OutputSpec, Scoring, Turns};
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
-use crate::messages::hash;
 use crate::rows::Example;
 use crate::spec::MetricSpec;
 
@@ -193,8 +192,10 @@ impl Signature {
         let mut definitions = Map::new();
         for output in &self.outputs {
             let mut schema = output.full_schema();
-            let own = take_definitions(&mut schema, &definitions);
-            definitions.extend(own);
+            if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|s| s.remove("$defs"))
+            {
+                add_definitions(&mut definitions, own, &mut schema);
+            }
             properties.insert(output.name.to_owned(), schema);
         }
         let names: Vec<&str> = self.outputs.iter().map(|output| output.name).collect();
@@ -238,30 +239,54 @@ impl Signature {
     }
 }
 
-/// Moves the definitions out of the schema of one output. If another output uses the name of one for a different type,
-/// all are renamed after their content, here and wherever the schema refers to them.
-fn take_definitions(schema: &mut Value, known: &Map<String, Value>) -> Map<String, Value> {
-    let taken = schema.as_object_mut().and_then(|it| it.remove("$defs"));
-    let Some(Value::Object(own)) = taken else {
-        return Map::new();
-    };
-    let is_other = |(name, value)| known.get(name).is_some_and(|known| known != value);
-    if !own.iter().any(is_other) {
-        return own;
+/// Adds the definitions of one output. If another output uses a definition's name for a different type, it is renamed,
+/// here and wherever `schema` refers to it.
+fn add_definitions(
+    definitions: &mut Map<String, Value>,
+    own: Map<String, Value>,
+    schema: &mut Value,
+) {
+    let is_known = |(name, value): (&String, &Value)| definitions.get(name) == Some(value);
+    if own.iter().all(is_known) {
+        return;
     }
-    let hash = hash::of_bytes(json!(own).to_string().as_bytes());
-    let prefix = hash.get(..8).unwrap_or(&hash);
-    let renamed = |schema: &Value| {
-        let reference = format!("\"#/$defs/{prefix}_");
-        let text = schema.to_string().replace("\"#/$defs/", &reference);
-        text.parse::<Value>().unwrap_or_default()
-    };
-    *schema = renamed(schema);
-    let own = own.iter();
-    own.map(|(name, schema)| (format!("{prefix}_{name}"), renamed(schema)))
-        .collect()
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for name in own.keys().filter(|name| definitions.contains_key(*name)) {
+        let is_taken = |new: &String| definitions.contains_key(new) || own.contains_key(new);
+        let mut free = (2_u32..).map(|number| format!("{name}{number}"));
+        let new = free.find(|new| !is_taken(new)).unwrap_or_default();
+        renamed.push((name.clone(), new));
+    }
+    rename_references(schema, &renamed);
+    for (name, mut value) in own {
+        rename_references(&mut value, &renamed);
+        let new = renamed.iter().find(|(old, _)| *old == name);
+        definitions.insert(new.map_or(name, |(_, new)| new.clone()), value);
+    }
 }
 
+/// Replaces references to renamed definitions.
+fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
+    const DEFINITIONS: &str = "#/$defs/";
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let reference = value.as_str().filter(|_| key == "$ref");
+                let name = reference.and_then(|reference| reference.strip_prefix(DEFINITIONS));
+                match renamed.iter().find(|(old, _)| Some(&**old) == name) {
+                    Some((_, new)) => *value = json!(format!("{DEFINITIONS}{new}")),
+                    None => rename_references(value, renamed),
+                }
+            }
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|it| rename_references(it, renamed)),
+        _ => {}
+    }
+}
+
+/// The builder methods that `#[judge]` calls.
 #[doc(hidden)]
 impl Signature {
     pub fn input(mut self, name: &'static str, desc: &'static str) -> Self {

@@ -3,15 +3,16 @@
 //! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
 //! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. `error.rs` and `outcome.rs` have
 //! the reasons for a row without a score, `counted.rs` and `corpus.rs` contributions to a score over all rows, and
-//! `notes.rs` the missing fields and the judges of a score. `evaluate/` aggregates over rows.
+//! `replied_by.rs` the models that replied to a judge. `evaluate/` aggregates over rows.
 
 pub mod check;
 pub mod component_results;
 pub mod corpus;
 pub mod counted;
 pub mod error;
-pub mod notes;
+pub mod missing;
 pub mod outcome;
+pub mod replied_by;
 pub mod return_types;
 mod scored;
 mod validated;
@@ -22,9 +23,10 @@ pub(crate) use self::component_results::{ComponentResult, Components};
 pub use self::corpus::{CorpusCounts, CorpusFormula};
 pub use self::counted::{CorpusState, Counted};
 pub use self::error::{MetricError, MetricErrorKind, Result};
-pub(crate) use self::notes::{FAILED, JUDGES, LostJudges, ReplyCounts};
-pub use self::notes::{RepliedBy, unreadable_field};
+pub use self::missing::unreadable_field;
 pub use self::outcome::{Outcome, RowAnswer, row_answer};
+pub use self::replied_by::RepliedBy;
+pub(crate) use self::replied_by::{FAILED, JUDGES, LostJudges, ReplyCounts};
 pub use self::return_types::{Decided, MetricReturn, Undecided, WithCorpus};
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,12 +1,12 @@
-//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, and `notes.rs` has its
-//! missing fields and the models that replied.
+//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, `replied_by.rs`
+//! has the models that replied, and `missing.rs` its missing fields.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{FeedbackMetric, Grade, LostJudges, MAX_EXPLANATION, MetricScore, Part, notes};
+use super::{FeedbackMetric, Grade, LostJudges, MAX_EXPLANATION, MetricScore, Part, replied_by};
 use crate::messages::escape;
 use crate::rows::MissingFields;
 use crate::score::{Component, Components, CorpusCounts};
@@ -237,8 +237,8 @@ impl Scored {
             metadata.insert("judge".to_owned(), super::OFFLINE_JUDGE.into());
         }
         let replies = repeats.iter().flat_map(|scored| scored.replied_by());
-        if let Some(judges) = notes::sum(replies) {
-            metadata.insert(notes::JUDGES.to_owned(), judges);
+        if let Some(judges) = replied_by::sum(replies) {
+            metadata.insert(replied_by::JUDGES.to_owned(), judges);
         }
         let mut counts = repeats.iter().filter_map(|scored| scored.corpus());
         let mut corpus = counts.next().cloned();
