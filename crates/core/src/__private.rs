@@ -9,34 +9,26 @@
 pub use crate::composite::compiled;
 pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};
 pub use crate::declared::Declaration;
-pub use crate::dedup::{Configured, Key};
 pub use crate::gate_rules as gates;
-pub use crate::rows::field_error::{Absent, FieldError, is_scored};
-pub use crate::score::Scored;
-pub use crate::score::check::explained;
-pub use crate::score::missing::unreadable_field;
-pub use crate::score::outcome::row_answer;
-
-pub use crate::declared::requirements::{Requirement, Requires};
 pub use crate::judge::Itself;
 pub use crate::judge::configured::{PANEL, panel_default, panel_params, read_panel};
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
 pub use crate::metric::answer::ready_score;
-pub use crate::metric::call::{gold, pred};
 pub use crate::metric::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
     joined, repeated_param,
 };
 pub use crate::metric::params::read_param;
 pub use crate::metric::typed_rows::read_row;
-pub use crate::rows::by_name::{Given, configured};
-pub use crate::rows::fields::{
-    Field, Name, Optional, Owned, Raw, ReadAs, ReadField, ReadValue, Ref, Slice, Text, can_read,
-    read, read_or_note,
+pub use crate::rows::by_name::configured;
+pub use crate::rows::field_error::is_scored;
+pub use crate::rows::fields::{Field, Name, ReadValue, read, read_or_note};
+pub use crate::rows::{
+    Absent, Given, Optional, Owned, Provide, Raw, ReadAs, ReadField, Ref, Slice, Text,
 };
-pub use crate::rows::provide::Provide;
-pub use crate::score::return_types::{Decided, Undecided};
+pub use crate::score::check::explained;
+pub use crate::score::{row_answer, unreadable_field};
 
 /// Re-exports the whole crate for macro-generated code.
 ///
@@ -47,9 +39,10 @@ pub mod root {
 /// Empty in this crate. `dsrs_metrics` has setters for parameters that several built-in metrics share.
 pub mod setters {}
 pub use crate::{
-    Answer, Configure, CorpusReturn, Direction, Explanation, FieldSpec, FieldType, MetricCall,
-    MetricReturn, MetricScore, MetricSpec, MetricTier, Module, OnMissing, ParamError, ParamSpec,
-    Params, RowAnswer, RowType, ScoredAtOnce, Side, TypeHelp,
+    Answer, Configure, Configured, CorpusReturn, Decided, Direction, Explanation, FieldError,
+    FieldSpec, FieldType, Key, MetricCall, MetricReturn, MetricScore, MetricSpec, MetricTier,
+    Module, OnMissing, ParamError, ParamSpec, Params, Requirement, Requires, RowAnswer, RowType,
+    Scored, ScoredAtOnce, Side, TypeHelp, Undecided,
 };
 pub use dsrs_metrics_macros::added_metrics;
 pub use serde::{self, Deserialize};
@@ -62,24 +55,19 @@ pub use std::result::Result::{Err, Ok};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
-use std::borrow::Cow;
+use std::borrow::Borrow;
 use std::fmt::Debug;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::files::{MetricFile, NamesFiles};
 use crate::judge::{ChecksParams, embedder_requirement};
 use crate::lm::Embedder;
 use crate::messages::hash;
-use crate::metric::Metric;
-use crate::program::ProgramError;
-use crate::program_run::ProgramOutput;
-use crate::rows::dynamic::{Example, Prediction};
-use crate::score::error::{MetricError, Result};
-use crate::spec::{ScoreKind, ScoreRange};
-use crate::value_type::ValueType;
+use crate::{
+    Example, Metric, MetricError, MetricFile, NamesFiles, Prediction, ProgramError, ProgramOutput,
+    Result, ScoreKind, ScoreRange, ValueType,
+};
 
 /// Returns `true` unless the metric returns a `bool`.
 ///
@@ -331,28 +319,12 @@ pub trait FallbackValueType {
 
 impl<T: ?Sized> FallbackValueType for MaybeValueType<T> {}
 
-impl<'r, T: AsText> Maybe<'r, T> {
-    /// Returns the field as a string.
+impl<'r, T: Borrow<str>> Maybe<'r, T> {
+    /// Returns the field, an owned or borrowed string, as a string.
     pub fn given(&self) -> Given<'r> {
-        Given::Text(self.0.as_text())
+        Given::Text(self.0.borrow())
     }
 }
-
-/// An owned or borrowed string type.
-pub trait AsText {
-    fn as_text(&self) -> &str;
-}
-
-macro_rules! as_text {
-    ($($text:ty),*) => {$(
-        impl AsText for $text {
-            fn as_text(&self) -> &str {
-                self
-            }
-        }
-    )*};
-}
-as_text!(String, &str, Box<str>, Arc<str>, Cow<'_, str>);
 
 /// The first fallback of `given`: the field as JSON.
 pub trait FallbackSerialize<'r> {

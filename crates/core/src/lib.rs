@@ -73,41 +73,33 @@ pub use dsrs_metrics_values::{files, value_type, weights};
 pub use dsrs_metrics_values::{json, messages, retrieval, stats, text, trajectory};
 
 pub use crate::composite::OnMissing;
-pub use crate::declared::requirements::Requirement;
+pub use crate::declared::Requirement;
 pub use crate::files::{MetricFile, NamesFiles};
-pub use crate::metric::Metric;
-pub use crate::metric::answer::{Answer, ScoredAtOnce};
-pub use crate::metric::call::MetricCall;
-pub use crate::metric::call::{RepeatNumber, Settings};
 pub use crate::metric::fn_metric::{
     ClosureReturn, FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};
-pub use crate::metric::optimizer::{AcceptanceTest, FeedbackEvaluator};
-pub use crate::metric::param_group::ParamGroup;
 pub use crate::metric::params::{Configure, ParamError, Params};
+pub use crate::metric::{
+    AcceptanceTest, Answer, FeedbackEvaluator, Metric, MetricCall, ParamGroup, RepeatNumber,
+    ScoredAtOnce, Settings,
+};
 #[doc(hidden)]
 pub use crate::program::IsProgram;
 pub use crate::program::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn, ProgramRunError,
 };
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
-pub use crate::rows::dynamic::InputError;
-pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
-pub use crate::rows::field_error::FieldError;
-pub use crate::rows::fields::{FieldType, Record, RowType};
-pub use crate::rows::named_values::{Fields, FromSerializeError};
-pub use crate::rows::{Origin, Pair};
-pub use crate::score::check::Explanation;
-pub use crate::score::component_results::Component;
-pub use crate::score::corpus::{CorpusCounts, CorpusFormula};
-pub use crate::score::counted::{CorpusState, Counted};
-pub use crate::score::error::{MetricError, MetricErrorKind, Result};
-pub use crate::score::outcome::{Outcome, RowAnswer};
-pub use crate::score::replied_by::RepliedBy;
-pub use crate::score::return_types::{MetricReturn, WithCorpus};
-pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
+pub use crate::rows::{
+    Example, FieldError, FieldType, Fields, FromSerializeError, InputError, Origin, Pair,
+    Prediction, Record, RowType, Trace, TraceStep,
+};
+pub use crate::score::{
+    Component, CorpusCounts, CorpusFormula, CorpusState, Counted, Explanation, FeedbackMetric,
+    Grade, MetricError, MetricErrorKind, MetricReturn, MetricScore, Outcome, Part, RepliedBy,
+    Result, RowAnswer, Scored, Scores, WithCorpus,
+};
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };
@@ -116,8 +108,7 @@ pub use crate::weights::{InvalidWeights, Weights};
 #[doc(hidden)]
 pub use crate::{
     composite::row_types::{Rows, SameRows, ScoredBy, UnknownRows},
-    declared::requirements::Requires,
-    declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters},
+    declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Requires, WithoutParameters},
     dedup::{Configured, Key},
     metric::optimizer::{HasVerdict, objectives},
     metric::param_group::ParamType,

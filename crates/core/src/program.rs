@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 
 use crate::lm::LmError;
 use crate::messages::with_sources;
@@ -396,17 +395,12 @@ pub trait Module: Send + Sync {
         examples: Vec<Example>,
         concurrency: usize,
     ) -> Vec<Result<Prediction, ProgramError>> {
-        let mut results = Vec::with_capacity(examples.len());
-        let mut running = FuturesUnordered::new();
-        for (position, example) in examples.iter().enumerate() {
-            if running.len() == concurrency.max(1) {
-                results.extend(running.next().await);
-            }
-            running.push(async move { (position, forwarded(self, example).await) });
-        }
-        while let Some(result) = running.next().await {
-            results.push(result);
-        }
+        let running = examples.iter().enumerate();
+        let running = running
+            .map(|(position, example)| async move { (position, forwarded(self, example).await) });
+        let running = futures_util::stream::iter(running.collect::<Vec<_>>());
+        let running = running.buffer_unordered(concurrency.max(1));
+        let mut results: Vec<_> = running.collect().await;
         results.sort_unstable_by_key(|(position, _)| *position);
         results.into_iter().map(|(_, result)| result).collect()
     }
@@ -496,12 +490,7 @@ impl ProgramRunError {
 
     /// Does the same as [`of`](Self::of). If the error is not boxed, only causes that its `Display` shows are known.
     pub(crate) fn of_any<E: fmt::Display + 'static>(error: &E) -> Self {
-        let any: &dyn Any = error;
-        let own = any
-            .downcast_ref::<LmError>()
-            .map(|it| it as &(dyn Error + 'static));
-        let own = own.or_else(|| any.downcast_ref::<Self>().map(|it| it as _));
-        match boxed(error).or(own) {
+        match shown(error) {
             Some(error) => Self::of(error),
             None => format!("{error:#}").into(),
         }
@@ -510,25 +499,16 @@ impl ProgramRunError {
 
 /// Returns the budget that a call exceeded, if such a call caused the error.
 fn budget(error: &(dyn Error + 'static)) -> Option<u64> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let of_run = error
-            .downcast_ref::<ProgramRunError>()
-            .and_then(|it| it.budget_msats);
-        let of_call = error
-            .downcast_ref::<LmError>()
-            .and_then(LmError::budget_msats);
-        if let Some(budget) = of_run.or(of_call) {
-            return Some(budget);
-        }
-        next = error.source();
-    }
-    None
+    let mut causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.find_map(|error| match error.downcast_ref::<ProgramRunError>() {
+        Some(of_run) => of_run.budget_msats,
+        None => error.downcast_ref::<LmError>()?.budget_msats(),
+    })
 }
 
-/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not implement `Error`,
-/// so errors and boxes cannot have separate impls.
-fn boxed<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
+/// Returns an error of a known type, or the one in a box, whose `Display` would not show its causes. `Box<dyn Error>`
+/// does not implement `Error`, so errors and boxes cannot have separate impls.
+fn shown<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
     let error: &dyn Any = error;
     if let Some(error) = error.downcast_ref::<ProgramError>() {
         return Some(&**error);
@@ -536,7 +516,14 @@ fn boxed<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
     if let Some(error) = error.downcast_ref::<Box<dyn Error + Send>>() {
         return Some(&**error);
     }
-    error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
+    if let Some(error) = error.downcast_ref::<Box<dyn Error>>() {
+        return Some(&**error);
+    }
+    let of_run = || Some(error.downcast_ref::<ProgramRunError>()? as _);
+    error
+        .downcast_ref::<LmError>()
+        .map(|it| it as _)
+        .or_else(of_run)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::shared::attributes::is_cfg;
 use crate::shared::errors::Errors;
 use crate::shared::function::check;
 use crate::shared::function::item::Function;
-use crate::shared::function::model::{Judged, Model};
+use crate::shared::function::model::Model;
 use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
@@ -66,10 +66,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     model.names.origin = format!("The judge with the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
     model.code = judge.attrs.code;
-    model.judged = Some(Judged {
-        input: judge.part("Input"),
-        kind: kind(judge),
-    });
+    model.judged = Some(judge.part("Input"));
     check::check(&model, errors);
     Some(model)
 }

@@ -3,8 +3,8 @@
 
 use super::OnMissing;
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
-use super::node::{Decision, Node, Operator, Value};
-use super::shape::{Combinator, Leaf, Reads, Shape};
+use super::node::{Node, Value};
+use super::shape::{Decision, Leaf, Operator, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
@@ -15,7 +15,14 @@ pub(super) struct Leaves<L> {
     inverted: bool,
 }
 
-impl<L> Leaves<L> {
+/// The operator, the operands and the properties of a node.
+type Resolved = (Operator, Vec<Node>, Derived);
+
+fn known(parts: &[Node]) -> Vec<Derived> {
+    parts.iter().map(|part| part.known).collect()
+}
+
+impl<L: Leaf> Leaves<L> {
     pub(super) fn new(on_missing: OnMissing) -> Self {
         Self {
             all: Vec::new(),
@@ -24,20 +31,70 @@ impl<L> Leaves<L> {
         }
     }
 
-    /// Returns a node with its worst value: the minimum of its range, or the maximum if it is inverted.
-    fn node(&self, name: String, (operator, parts, known): Resolved) -> Node {
-        let end = |range: ScoreRange| if self.inverted { range.max } else { range.min };
+    /// Resolves an expression, and adds each distinct component once.
+    ///
+    /// After a mistake, the leaves must not be used.
+    pub(super) fn resolve(&mut self, shape: Shape<L>) -> Result<Node, String> {
+        let name = shape.name();
+        let Shape { operator, parts } = shape;
+        let (operator, parts, known) = match operator {
+            Operator::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
+                return Err(format!(
+                    "`{name}` scores all rows together, not single rows; run it alongside the composite"
+                ));
+            }
+            Operator::Leaf(component) => {
+                let (index, known) = self.leaf(component);
+                (Operator::Leaf(index), Vec::new(), known)
+            }
+            Operator::Weighted(weights) => self.weighted(weights, parts)?,
+            Operator::All => self.verdict(Operator::All, "all", parts)?,
+            Operator::Any => self.verdict(Operator::Any, "any", parts)?,
+            Operator::Min => {
+                let parts = self.children("min", parts)?;
+                let known = self.known(Derived::min, &parts);
+                (Operator::Min, parts, known)
+            }
+            Operator::Max => {
+                let parts = self.children("max", parts)?;
+                let known = self.known(Derived::max, &parts);
+                (Operator::Max, parts, known)
+            }
+            Operator::Gate { proxies, at_least } => self.gate(proxies, at_least, parts)?,
+            Operator::Invert => {
+                self.inverted = !self.inverted;
+                let operand = |part| self.operand("invert", part);
+                let parts: Vec<_> = parts.into_iter().map(operand).collect::<Result<_, _>>()?;
+                self.inverted = !self.inverted;
+                let known = parts[0].known.invert();
+                (Operator::Invert, parts, known)
+            }
+            Operator::AtLeast(bound) => {
+                let parts = parts.into_iter().map(|part| self.resolve(part));
+                let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
+                bound_fits(&parts[0].name, bound, &parts[0].known)?;
+                let known = parts[0].known.at_least(bound);
+                (Operator::AtLeast(bound), parts, known)
+            }
+            Operator::Decision(decision) => self.decision(decision, parts)?,
+            Operator::Number(number) => {
+                let known = Derived::constant(number);
+                (Operator::Number(number), Vec::new(), known)
+            }
+        };
+        // The minimum of the range, or the maximum if it is inverted.
+        let worst = |range: ScoreRange| if self.inverted { range.max } else { range.min };
         let worst = Value {
-            value: known.range.map_or(0.0, end),
+            value: known.range.map_or(0.0, worst),
             passed: Some(self.inverted),
         };
-        Node {
+        Ok(Node {
             operator,
             parts,
             known,
             worst,
             name,
-        }
+        })
     }
 
     /// Returns the properties of a combination whose operands may be omitted under `OnMissing::Skip`.
@@ -48,108 +105,135 @@ impl<L> Leaves<L> {
             OnMissing::Fail | OnMissing::Zero => combine(&parts),
         }
     }
-}
 
-/// The operator, the operands and the properties of a node.
-type Resolved = (Operator, Vec<Node>, Derived);
-
-fn known(parts: &[Node]) -> Vec<Derived> {
-    parts.iter().map(|part| part.known).collect()
-}
-
-/// Resolves an expression, and adds each distinct component to `leaves` once.
-pub(super) fn resolve<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<Node, String> {
-    let name = part.name();
-    let resolved = match part {
-        Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
+    /// Resolves an operand, which needs a range in every combination.
+    fn operand(&mut self, within: &str, part: Shape<L>) -> Result<Node, String> {
+        let node = self.resolve(part)?;
+        if node.known.range.is_none() {
             return Err(format!(
-                "`{name}` scores all rows together, not single rows; run it alongside the composite"
+                "`{within}` needs the range of `{}`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`",
+                node.name
             ));
         }
-        Shape::Leaf(component) => {
-            let (index, known) = leaf(component, leaves);
-            (Operator::Leaf(index), Vec::new(), known)
-        }
-        Shape::Weighted(parts) => weighted(parts, leaves)?,
-        Shape::Combined(combinator, parts) => combined(combinator, parts, leaves)?,
-        Shape::Gate {
-            proxies,
-            at_least,
-            truths,
-        } => gate(proxies, at_least, truths, leaves)?,
-        Shape::Invert(part) => {
-            leaves.inverted = !leaves.inverted;
-            // After a mistake `leaves` is not used, so `inverted` need not be restored.
-            let part = operand("invert", *part, leaves)?;
-            leaves.inverted = !leaves.inverted;
-            let known = part.known.invert();
-            (Operator::Invert, vec![part], known)
-        }
-        Shape::AtLeast(part, bound) => {
-            let part = resolve(*part, leaves)?;
-            bound_fits(&part.name, bound, &part.known)?;
-            let known = part.known.at_least(bound);
-            (Operator::AtLeast(bound), vec![part], known)
-        }
-        Shape::Decision {
+        Ok(node)
+    }
+
+    /// Returns the number of a component.
+    fn leaf(&mut self, component: L) -> (usize, Derived) {
+        let derived = Derived::of(&component.spec());
+        let known = self.all.iter().position(|leaf| leaf.is(&component));
+        let index = known.unwrap_or_else(|| {
+            self.all.push(component);
+            self.all.len() - 1
+        });
+        (index, derived)
+    }
+
+    fn children(&mut self, within: &str, parts: Vec<Shape<L>>) -> Result<Vec<Node>, String> {
+        siblings(within, &parts.iter().collect::<Vec<_>>())?;
+        let child = |part: Shape<L>| {
+            // These combinations use only the number, so a bound would have no effect.
+            let uses_scores = matches!(within, "weighted" | "min" | "max" | "proxy" | "truth");
+            if uses_scores && matches!(part.operator, Operator::AtLeast(_)) {
+                return Err(useless_bound(&part.name(), within));
+            }
+            self.operand(within, part)
+        };
+        parts.into_iter().map(child).collect()
+    }
+
+    fn decision(
+        &mut self,
+        decision: Decision<L>,
+        branches: Vec<Shape<L>>,
+    ) -> Result<Resolved, String> {
+        let Decision {
             node,
             reads,
-            branches,
-        } => decision(leaf(node, leaves), reads, branches, leaves)?,
-        Shape::Number(number) => {
-            let known = Derived::constant(number);
-            (Operator::Number(number), Vec::new(), known)
+            answers,
+        } = decision;
+        let (node, known_node) = self.leaf(node);
+        let branch = |branch| {
+            siblings("tree", &[&branch])?;
+            self.operand("tree", branch)
+        };
+        let parts = branches.into_iter().map(branch);
+        let parts: Vec<Node> = parts.collect::<Result<_, String>>()?;
+        let known = Derived::decision(&known_node, &known(&parts));
+        let decision = Decision {
+            node,
+            reads,
+            answers,
+        };
+        Ok((Operator::Decision(decision), parts, known))
+    }
+
+    fn weighted(&mut self, weights: Vec<f64>, parts: Vec<Shape<L>>) -> Result<Resolved, String> {
+        let mut weighed = weights.iter().zip(&parts);
+        if let Some((weight, part)) = weighed.find(|(weight, _)| !is_weight(**weight)) {
+            return Err(format!(
+                "the weight {weight} of `{}` is negative or not finite",
+                part.name()
+            ));
         }
-    };
-    Ok(leaves.node(name, resolved))
-}
-
-/// Resolves an operand, which needs a range in every combination.
-fn operand<L: Leaf>(
-    within: &'static str,
-    part: Shape<L>,
-    leaves: &mut Leaves<L>,
-) -> Result<Node, String> {
-    let node = resolve(part, leaves)?;
-    if node.known.range.is_none() {
-        return Err(format!(
-            "`{within}` needs the range of `{}`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`",
-            node.name
-        ));
+        let parts = self.children("weighted", parts)?;
+        let weigh = |parts: &[Derived]| -> Vec<_> {
+            parts.iter().copied().zip(weights.iter().copied()).collect()
+        };
+        if let Some(sum) = wrong_sum(&weigh(&known(&parts))) {
+            // Twelve decimals hide the rounding error of 0.1 + 0.2 + 0.65.
+            let sum = (sum * 1e12).round() / 1e12;
+            return Err(format!("the weights sum to {sum}; they must sum to 1"));
+        }
+        let known = self.known(|parts| Derived::weighted(&weigh(parts)), &parts);
+        Ok((Operator::Weighted(weights), parts, known))
     }
-    Ok(node)
-}
 
-/// Returns the number of a component.
-fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (usize, Derived) {
-    let derived = Derived::of(&component.spec());
-    let known = leaves.all.iter().position(|leaf| leaf.is(&component));
-    let index = known.unwrap_or_else(|| {
-        leaves.all.push(component);
-        leaves.all.len() - 1
-    });
-    (index, derived)
-}
-
-fn decision<L: Leaf>(
-    (node, known_node): (usize, Derived),
-    reads: Reads,
-    branches: Vec<(&'static [&'static str], Shape<L>)>,
-    leaves: &mut Leaves<L>,
-) -> Result<Resolved, String> {
-    let (mut answers, mut parts) = (Vec::new(), Vec::new());
-    for (of_branch, branch) in branches {
-        siblings("tree", &[&branch])?;
-        answers.push(of_branch);
-        parts.push(operand("tree", branch, leaves)?);
+    fn verdict(
+        &mut self,
+        operator: Operator,
+        within: &str,
+        parts: Vec<Shape<L>>,
+    ) -> Result<Resolved, String> {
+        let parts = self.children(within, parts)?;
+        if let Some(part) = parts.iter().find(|part| !part.known.has_verdict()) {
+            return Err(format!(
+                "`{}` has a score but no verdict; set a pass threshold with `at_least`",
+                part.name
+            ));
+        }
+        let known = Derived::verdict(&known(&parts));
+        Ok((operator, parts, known))
     }
-    let decision = Decision {
-        node,
-        reads,
-        answers,
-    };
-    let known = Derived::decision(&known_node, &known(&parts));
-    Ok((Operator::Decision(decision), parts, known))
+
+    fn gate(
+        &mut self,
+        count: usize,
+        at_least: f64,
+        mut proxies: Vec<Shape<L>>,
+    ) -> Result<Resolved, String> {
+        let truths = proxies.split_off(count);
+        // Proxies only open the gate, so an inversion around it does not apply to them.
+        let inverted = std::mem::take(&mut self.inverted);
+        let mut parts = self.children("proxy", proxies)?;
+        self.inverted = inverted;
+        let truths = self.children("truth", truths)?;
+        let is_proxy = |part: &&Node| part.known.tier == MetricTier::Proxy;
+        if let Some(Node { name, .. }) = parts.iter().find(|part| !is_proxy(part)) {
+            return Err(format!(
+                "`{name}` is a truth metric, but is among the gate's proxies; move it to the truths"
+            ));
+        }
+        if let Some(Node { name, .. }) = truths.iter().find(is_proxy) {
+            return Err(format!(
+                "`{name}` is a proxy metric, but is among the gate's truths; move it to the proxies"
+            ));
+        }
+        bound_fits("proxy(..)", at_least, &self.known(Derived::mean, &parts))?;
+        let (proxies, known) = (count, self.known(Derived::mean, &truths));
+        parts.extend(truths);
+        Ok((Operator::Gate { proxies, at_least }, parts, known))
+    }
 }
 
 /// Checks that the name is in snake case, as `#[metric]` requires.
@@ -165,14 +249,14 @@ pub(super) fn name(name: &str) -> Result<(), String> {
 
 /// Checks the top-level expression: it must be higher-is-better, and its bound must be the composite's threshold.
 pub(super) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), String> {
-    if let Shape::AtLeast(part, _) = expression {
-        return Err(useless_bound(&part.name(), "the composite"));
+    if let Operator::AtLeast(_) = expression.operator {
+        return Err(useless_bound(&expression.name(), "the composite"));
     }
     siblings("the composite", &[expression])
 }
 
 /// Checks the operands of one combination: at least one, no duplicates, all higher-is-better.
-fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), String> {
+fn siblings<L: Leaf>(within: &str, parts: &[&Shape<L>]) -> Result<(), String> {
     if parts.is_empty() {
         return Err(format!("`{within}` has no components; add at least one"));
     }
@@ -195,103 +279,6 @@ fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), St
         }
     }
     Ok(())
-}
-
-fn children<L: Leaf>(
-    within: &'static str,
-    parts: Vec<Shape<L>>,
-    leaves: &mut Leaves<L>,
-) -> Result<Vec<Node>, String> {
-    siblings(within, &parts.iter().collect::<Vec<_>>())?;
-    let child = |part: Shape<L>| {
-        // These combinations use only the number, so a bound would have no effect.
-        let uses_scores = matches!(within, "weighted" | "min" | "max" | "proxy" | "truth");
-        if uses_scores && matches!(part, Shape::AtLeast(..)) {
-            return Err(useless_bound(&part.name(), within));
-        }
-        operand(within, part, leaves)
-    };
-    parts.into_iter().map(child).collect()
-}
-
-fn weighted<L: Leaf>(
-    parts: Vec<(Shape<L>, f64)>,
-    leaves: &mut Leaves<L>,
-) -> Result<Resolved, String> {
-    for (part, weight) in &parts {
-        if !is_weight(*weight) {
-            return Err(format!(
-                "the weight {weight} of `{}` is negative or not finite",
-                part.name()
-            ));
-        }
-    }
-    let (parts, weights): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
-    let parts = children("weighted", parts, leaves)?;
-    let weigh = |parts: &[Derived]| -> Vec<_> {
-        parts.iter().copied().zip(weights.iter().copied()).collect()
-    };
-    if let Some(sum) = wrong_sum(&weigh(&known(&parts))) {
-        // Twelve decimals hide the rounding error of 0.1 + 0.2 + 0.65.
-        let sum = (sum * 1e12).round() / 1e12;
-        return Err(format!("the weights sum to {sum}; they must sum to 1"));
-    }
-    let known = leaves.known(|parts| Derived::weighted(&weigh(parts)), &parts);
-    Ok((Operator::Weighted(weights), parts, known))
-}
-
-fn combined<L: Leaf>(
-    combinator: Combinator,
-    parts: Vec<Shape<L>>,
-    leaves: &mut Leaves<L>,
-) -> Result<Resolved, String> {
-    let parts = children(combinator.name(), parts, leaves)?;
-    let known = match combinator {
-        Combinator::Min => leaves.known(Derived::min, &parts),
-        Combinator::Max => leaves.known(Derived::max, &parts),
-        Combinator::All | Combinator::Any => {
-            if let Some(part) = parts.iter().find(|part| !part.known.has_verdict()) {
-                return Err(format!(
-                    "`{}` has a score but no verdict; set a pass threshold with `at_least`",
-                    part.name
-                ));
-            }
-            Derived::verdict(&known(&parts))
-        }
-    };
-    Ok((Operator::Combined(combinator), parts, known))
-}
-
-fn gate<L: Leaf>(
-    proxies: Vec<Shape<L>>,
-    at_least: f64,
-    truths: Vec<Shape<L>>,
-    leaves: &mut Leaves<L>,
-) -> Result<Resolved, String> {
-    // Proxies only open the gate, so an inversion around it does not apply to them.
-    let inverted = std::mem::take(&mut leaves.inverted);
-    let mut parts = children("proxy", proxies, leaves)?;
-    leaves.inverted = inverted;
-    let truths = children("truth", truths, leaves)?;
-    let misplaced = |parts: &[Node], tier| {
-        let wrong = parts.iter().find(|part| part.known.tier != tier);
-        wrong.map(|part| part.name.clone())
-    };
-    if let Some(component) = misplaced(&parts, MetricTier::Proxy) {
-        return Err(format!(
-            "`{component}` is a truth metric, but is among the gate's proxies; move it to the truths"
-        ));
-    }
-    if let Some(component) = misplaced(&truths, MetricTier::Truth) {
-        return Err(format!(
-            "`{component}` is a proxy metric, but is among the gate's truths; move it to the proxies"
-        ));
-    }
-    let of_proxies = leaves.known(Derived::mean, &parts);
-    bound_fits("proxy(..)", at_least, &of_proxies)?;
-    let (proxies, known) = (parts.len(), leaves.known(Derived::mean, &truths));
-    parts.extend(truths);
-    Ok((Operator::Gate { proxies, at_least }, parts, known))
 }
 
 fn useless_bound(component: &str, within: &str) -> String {
@@ -332,13 +319,7 @@ impl Declaration {
         derived: &Derived,
         components: &[MetricSpec<'_>],
     ) -> Result<MetricSpec<'static>, String> {
-        self.check_limits(derived, total_cost(components))?;
-        self.check_verdict(derived)?;
-        Ok(derived.spec(name, components, self.tier, self.threshold, self.strict))
-    }
-
-    fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), String> {
-        let found = derived.tier;
+        let (cost, found) = (total_cost(components), derived.tier);
         if let Some(declared @ MetricTier::Proxy) = self.tier
             && found == MetricTier::Truth
         {
@@ -346,15 +327,11 @@ impl Declaration {
                 "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?}, or omit the tier"
             ));
         }
-        match self.budget_msats {
-            Some(budget) if cost > budget => Err(format!(
+        if let Some(budget) = self.budget_msats.filter(|budget| cost > *budget) {
+            return Err(format!(
                 "the components cost up to {cost} msat per row, but the budget is {budget} msat; raise the budget or remove a component"
-            )),
-            _ => Ok(()),
+            ));
         }
-    }
-
-    fn check_verdict(&self, derived: &Derived) -> Result<(), String> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
             return Err(
                 "a composite that is true or false takes no threshold; remove the threshold and `strict`"
@@ -362,11 +339,12 @@ impl Declaration {
             );
         }
         match self.threshold {
-            Some(threshold) => bound_fits("the composite", threshold, derived),
+            Some(threshold) => bound_fits("the composite", threshold, derived)?,
             None if self.strict && derived.threshold.is_none() => {
-                Err("`strict` requires a threshold; set one".to_owned())
+                return Err("`strict` requires a threshold; set one".to_owned());
             }
-            None => Ok(()),
+            None => {}
         }
+        Ok(derived.spec(name, components, self.tier, self.threshold, self.strict))
     }
 }

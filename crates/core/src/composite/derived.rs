@@ -90,10 +90,7 @@ impl Derived {
     pub const fn verdict(parts: &[Self]) -> Self {
         Self {
             kind: ScoreKind::Bool,
-            range: Some(ScoreRange::UNIT),
-            tier: highest_tier(parts),
-            threshold: None,
-            higher_is_better: true,
+            ..Self::number(Some(ScoreRange::UNIT), highest_tier(parts))
         }
     }
 

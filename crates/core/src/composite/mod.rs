@@ -32,12 +32,12 @@ pub use self::shape::IsMissing;
 pub use self::shape::OnMissing;
 
 use self::plan::Plan;
-use self::shape::{Combinator, Shape};
+use self::shape::{Operator, Shape};
 use crate::declared::requirements::Requirement;
 use crate::dedup::Key;
 use crate::files::MetricFile;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall};
-use crate::rows::by_name::{intern, intern_all, intern_fields};
+use crate::rows::by_name::{intern, intern_fields};
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::{MetricScore, Result};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
@@ -51,7 +51,7 @@ pub mod compiled {
     pub use super::fields::{FieldList, configured, count, union};
     pub use super::plan::{Compiled, can_evaluate, list};
     pub use super::rules::*;
-    pub use super::shape::{Combinator, Leaf, Named, Reads, Shape};
+    pub use super::shape::{Decision, Leaf, Named, Operator, Reads, Shape};
     use crate::sentence::Sentence;
 
     /// Causes a compile-time error if the metric breaks one of the macros' rules.
@@ -221,7 +221,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> &'static [FieldSpec<'static>]
             }),
         }
     }
-    intern_fields(fields)
+    intern_fields(&fields)
 }
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
@@ -342,7 +342,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         check::top_level(&self.expression.0)?;
         let expression = self.expression.0.shown(self.on_missing);
         let mut leaves = check::Leaves::new(self.on_missing);
-        let node = check::resolve(self.expression.0, &mut leaves)?;
+        let node = leaves.resolve(self.expression.0)?;
         let leaves = leaves.all;
         // A judge's cost depends on its panel.
         let specs = leaves
@@ -351,12 +351,11 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let specs: Vec<_> = specs.collect();
         let name = intern(&self.name);
         let spec = self.declared.spec(name, &node.known, &specs)?;
-        let names = intern_all(leaves.iter().map(Metric::<G, P>::name));
+        let names = leaves.iter().map(|leaf| intern(Metric::<G, P>::name(leaf)));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
-        let of_leaf = |leaf| Metric::<G, P>::keys(leaf, &mut all);
-        leaves.iter().for_each(of_leaf);
-        let plan = Plan::new(Ok(node), names, self.on_missing, keys, &all);
+        leaves.iter().for_each(|leaf| leaf.keys(&mut all));
+        let plan = Plan::new(Ok(node), names.collect(), self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite {
             spec: spec.with_fields(gold, pred),
@@ -406,18 +405,15 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn keys(&self, all: &mut Vec<Key>) {
-        let leaves = self.leaves.iter();
-        leaves.for_each(|leaf| Metric::<G, P>::keys(leaf, all));
+        self.leaves.iter().for_each(|leaf| leaf.keys(all));
     }
 
     fn files(&self, all: &mut Vec<MetricFile>) {
-        let leaves = self.leaves.iter();
-        leaves.for_each(|leaf| Metric::<G, P>::files(leaf, all));
+        self.leaves.iter().for_each(|leaf| leaf.files(all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let leaves = self.leaves.iter();
-        leaves.for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
+        self.leaves.iter().for_each(|leaf| leaf.requirements(all));
     }
 }
 
@@ -476,7 +472,7 @@ where
     P: Sync,
     M: Metric<G, P> + 'static,
 {
-    Expression(Shape::Leaf(Arc::new(metric)))
+    combined(Operator::Leaf(Arc::new(metric)), [])
 }
 
 /// Creates an expression whose value is the weighted mean of its components.
@@ -501,8 +497,8 @@ where
 pub fn weighted<G, P>(
     parts: impl IntoIterator<Item = (Expression<G, P>, f64)>,
 ) -> Expression<G, P> {
-    let parts = parts.into_iter().map(|(part, weight)| (part.0, weight));
-    Expression(Shape::Weighted(parts.collect()))
+    let (parts, weights): (Vec<_>, _) = parts.into_iter().unzip();
+    combined(Operator::Weighted(weights), parts)
 }
 
 /// Creates an expression that passes if every component passes.
@@ -525,7 +521,7 @@ pub fn weighted<G, P>(
 /// # }
 /// ```
 pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::All, parts)
+    combined(Operator::All, parts)
 }
 
 /// Creates an expression that passes if any component passes.
@@ -548,7 +544,7 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::Any, parts)
+    combined(Operator::Any, parts)
 }
 
 /// Creates an expression whose value is the minimum of its components.
@@ -568,7 +564,7 @@ pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::Min, parts)
+    combined(Operator::Min, parts)
 }
 
 /// Creates an expression whose value is the maximum of its components.
@@ -588,7 +584,7 @@ pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 /// # }
 /// ```
 pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
-    combined(Combinator::Max, parts)
+    combined(Operator::Max, parts)
 }
 
 /// Creates an expression that evaluates expensive components only if cheap ones score high enough.
@@ -622,11 +618,10 @@ pub fn gate<G, P>(
     at_least: f64,
     truths: impl IntoIterator<Item = Expression<G, P>>,
 ) -> Expression<G, P> {
-    Expression(Shape::Gate {
-        proxies: shapes(proxies),
-        at_least,
-        truths: shapes(truths),
-    })
+    let mut parts: Vec<_> = proxies.into_iter().collect();
+    let proxies = parts.len();
+    parts.extend(truths);
+    combined(Operator::Gate { proxies, at_least }, parts)
 }
 
 /// Creates an expression that inverts a component's value within its range.
@@ -647,7 +642,7 @@ pub fn gate<G, P>(
 /// # }
 /// ```
 pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
-    Expression(Shape::Invert(Box::new(part.0)))
+    combined(Operator::Invert, [part])
 }
 
 impl<G, P> Expression<G, P> {
@@ -669,21 +664,16 @@ impl<G, P> Expression<G, P> {
     /// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
     /// ```
     pub fn at_least(self, bound: f64) -> Self {
-        Self(Shape::AtLeast(Box::new(self.0), bound))
+        combined(Operator::AtLeast(bound), [self])
     }
 }
 
 fn combined<G, P>(
-    combinator: Combinator,
+    operator: Operator<Arc<dyn Metric<G, P>>>,
     parts: impl IntoIterator<Item = Expression<G, P>>,
 ) -> Expression<G, P> {
-    Expression(Shape::Combined(combinator, shapes(parts)))
-}
-
-fn shapes<G, P>(
-    parts: impl IntoIterator<Item = Expression<G, P>>,
-) -> Vec<Shape<Arc<dyn Metric<G, P>>>> {
-    parts.into_iter().map(|part| part.0).collect()
+    let parts = parts.into_iter().map(|part| part.0);
+    Expression(Shape::new(operator, parts))
 }
 
 impl<G, P> Clone for Expression<G, P> {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::OnMissing;
 use super::derived::Derived;
-use super::shape::{Combinator, Reads};
+use super::shape::{Decision, Operator, Reads};
 use crate::score::{ComponentResult, Outcome};
 use crate::spec::ScoreRange;
 
@@ -18,34 +18,6 @@ pub(super) struct Node {
     /// The worst possible value, used for a missing one under `OnMissing::Zero`.
     pub(super) worst: Value,
     pub(super) name: String,
-}
-
-/// What a node does with its operands.
-#[derive(Debug)]
-pub(super) enum Operator {
-    Leaf(usize),
-    /// The weights of the operands.
-    Weighted(Vec<f64>),
-    Combined(Combinator),
-    Gate {
-        /// The number of proxies.
-        proxies: usize,
-        at_least: f64,
-    },
-    Invert,
-    AtLeast(f64),
-    Decision(Decision),
-    Number(f64),
-}
-
-/// A node of a decision tree.
-#[derive(Debug)]
-pub(super) struct Decision {
-    /// The component whose answer decides.
-    pub(super) node: usize,
-    pub(super) reads: Reads,
-    /// The answers that lead to each branch.
-    pub(super) answers: Vec<&'static [&'static str]>,
 }
 
 /// The value of an expression on one row.
@@ -133,14 +105,10 @@ impl<'a> Combine<'a> {
         match &node.operator {
             Operator::Leaf(index) => self.leaf(*index),
             Operator::Weighted(weights) => self.weighted(parts, weights, range),
-            Operator::Combined(Combinator::All) => {
-                self.verdict(parts, true, |all, passed| all & passed)
-            }
-            Operator::Combined(Combinator::Any) => {
-                self.verdict(parts, false, |any, passed| any | passed)
-            }
-            Operator::Combined(Combinator::Min) => self.extreme(parts, f64::min),
-            Operator::Combined(Combinator::Max) => self.extreme(parts, f64::max),
+            Operator::All => self.verdict(parts, true, |all, passed| all & passed),
+            Operator::Any => self.verdict(parts, false, |any, passed| any | passed),
+            Operator::Min => self.extreme(parts, f64::min),
+            Operator::Max => self.extreme(parts, f64::max),
             Operator::Gate { proxies, at_least } => {
                 let (proxies, truths) = parts.split_at(*proxies);
                 self.gate(proxies, *at_least, truths, range)

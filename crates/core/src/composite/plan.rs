@@ -2,7 +2,7 @@
 //! `#[metric]` share it.
 
 use super::OnMissing;
-use super::check::{Leaves, resolve};
+use super::check::Leaves;
 use super::derived::dearest;
 use super::node::Node;
 use super::run::Run;
@@ -11,7 +11,7 @@ use crate::declared::{Declaration, Requirement};
 use crate::dedup::{Key, Settings, Sharing};
 use crate::files::MetricFile;
 use crate::metric::{Answer, Metric, MetricCall};
-use crate::rows::by_name::intern_all;
+use crate::rows::by_name::intern;
 use crate::score::MetricError;
 use crate::spec::MetricSpec;
 
@@ -19,7 +19,7 @@ use crate::spec::MetricSpec;
 #[derive(Debug)]
 pub(super) struct Plan {
     node: Result<Node, String>,
-    names: &'static [&'static str],
+    names: Vec<&'static str>,
     on_missing: OnMissing,
     /// The keys of the components, by number.
     keys: Vec<Option<Key>>,
@@ -32,7 +32,7 @@ impl Plan {
     /// components and of their components.
     pub(super) fn new(
         node: Result<Node, String>,
-        names: &'static [&'static str],
+        names: Vec<&'static str>,
         on_missing: OnMissing,
         keys: Vec<Option<Key>>,
         all: &[Key],
@@ -46,8 +46,8 @@ impl Plan {
         }
     }
 
-    pub(super) fn names(&self) -> &'static [&'static str] {
-        self.names
+    pub(super) fn names(&self) -> &[&'static str] {
+        &self.names
     }
 
     /// Evaluates the composite on one row. Asynchronous components run concurrently.
@@ -65,7 +65,7 @@ impl Plan {
         let run = Run {
             node,
             on_missing: self.on_missing,
-            components: self.names,
+            components: &self.names,
             keys: &self.keys,
             spec,
         };
@@ -98,9 +98,7 @@ impl Compiled {
     ) -> Self {
         let components = components.to_vec();
         let mut all = Vec::new();
-        for component in &components {
-            component.keys(&mut all);
-        }
+        components.iter().for_each(|it| it.keys(&mut all));
         let keys = components.iter().map(|component| component.key()).collect();
         let specs: Vec<_> = components.iter().map(|it| it.spec()).collect();
         // The parameters of a tree are its paths and their scores. They are kept for the whole program, as its key is.
@@ -110,12 +108,11 @@ impl Compiled {
         };
         let mut leaves = Leaves::new(on_missing);
         // The compiler has checked all rules.
-        let node = resolve(expression, &mut leaves);
+        let node = leaves.resolve(expression);
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, &specs));
         let node = own_setting.map_or(node, Err);
-        let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
-        let names: Vec<String> = leaves.all.iter().map(name).collect();
-        let names = intern_all(names.iter().map(String::as_str));
+        let name = |leaf: &Named| intern(&format!("{}{}", leaf.spec.name, leaf.configured));
+        let names = leaves.all.iter().map(name).collect();
         Self {
             plan: Plan::new(node, names, on_missing, keys, &all),
             key: Key::of_tree::<M>(settings),
@@ -146,20 +143,17 @@ impl Declaration for Compiled {
 
     fn keys(&self, all: &mut Vec<Key>) {
         all.push(self.key.clone());
-        let components = self.components.iter();
-        components.for_each(|component| component.keys(all));
+        self.components.iter().for_each(|it| it.keys(all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let mistake = self.plan.node.as_ref().map(|_| ());
         all.extend(Requirement::unless(self.spec.name, mistake));
-        let components = self.components.iter();
-        components.for_each(|component| component.requirements(all));
+        self.components.iter().for_each(|it| it.requirements(all));
     }
 
     fn files(&self, all: &mut Vec<MetricFile>) {
-        let components = self.components.iter();
-        components.for_each(|component| component.files(all));
+        self.components.iter().for_each(|it| it.files(all));
     }
 
     /// Returns the cost of all components, or of the most expensive path through a tree.
@@ -226,7 +220,7 @@ fn memoized<'a, G: Sync, P: Sync>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::composite::shape::Reads;
+    use crate::composite::shape::{Decision, Operator, Reads};
     use crate::spec::ScoreKind;
 
     struct Tone;
@@ -240,15 +234,13 @@ mod tests {
             configured,
             spec: &SPEC,
         };
-        let branches = vec![
-            (&["yes"][..], Shape::Number(1.0)),
-            (&["no"], Shape::Number(0.0)),
-        ];
-        let tree = Shape::Decision {
+        let decision = Decision {
             node,
             reads: Reads::Bool,
-            branches,
+            answers: vec![&["yes"], &["no"]],
         };
+        let branches = [1.0, 0.0].map(|number| Shape::new(Operator::Number(number), []));
+        let tree = Shape::new(Operator::Decision(decision), branches);
         let compiled = Compiled::new::<M, 0>(&SPEC, (tree, on_missing), [], Some(&[]));
         Declaration::key(&compiled).expect("a composite has a key")
     }

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use futures_util::future::{BoxFuture, join_all};
 
 use super::OnMissing;
-use super::node::{Combine, Missing, Node, Operator, Value, component, path};
+use super::node::{Combine, Missing, Node, Value, component, path};
+use super::shape::Operator;
 use crate::dedup::Key;
 use crate::metric::{Answer, Metric, MetricCall, answer};
 use crate::panic::{self, Panic};
@@ -21,7 +22,7 @@ pub(super) struct Run<'a> {
     pub(super) node: &'a Node,
     pub(super) on_missing: OnMissing,
     /// The names of the components, by number.
-    pub(super) components: &'static [&'static str],
+    pub(super) components: &'a [&'static str],
     /// The keys of the components, by number; empty if no keys need comparing.
     pub(super) keys: &'a [Option<Key>],
     /// The composite's own name and spec.
@@ -38,7 +39,13 @@ impl<'a> Run<'a> {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Answer<'a> {
-        let mut row = Row::new(self, leaves.len(), call.is_explained());
+        let results = std::iter::repeat_with(ComponentResult::default);
+        let mut row = Row {
+            run: self,
+            results: results.take(leaves.len()).collect(),
+            is_explained: call.is_explained(),
+            value: Err(Missing::Unfinished),
+        };
         let mut pending = Vec::new();
         row.advance(leaves, call, &mut pending);
         // If a component has decided, the others are not polled and cost nothing.
@@ -83,16 +90,6 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn new(run: Run<'a>, components: usize, is_explained: bool) -> Self {
-        let results = std::iter::repeat_with(ComponentResult::default);
-        Self {
-            run,
-            results: results.take(components).collect(),
-            is_explained,
-            value: Err(Missing::Unfinished),
-        }
-    }
-
     /// Evaluates every component that can be evaluated now, and adds the futures of those that must be awaited.
     fn advance<G: Sync, P: Sync>(
         &mut self,
@@ -176,8 +173,7 @@ impl<'a> Row<'a> {
         let is_read = self.is_explained || !results.iter().all(ComponentResult::is_plain);
         let names = run.components.iter().map(|name| Cow::Borrowed(*name));
         let components = is_read.then(|| Components(names.zip(results).collect()));
-        let mut scored =
-            Scored::of_components(value, numbers, components, run.spec.name, run.spec)?;
+        let mut scored = Scored::of_components(value, numbers, components, run.spec)?;
         scored.score.details = path;
         Ok(scored)
     }

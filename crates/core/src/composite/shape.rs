@@ -78,46 +78,21 @@ impl OnMissing {
     }
 }
 
-/// A component, or a composite of components.
+/// A component, or a composite of components: an operator with its operands.
 #[derive(Debug, Clone)]
-pub enum Shape<L> {
-    /// One component.
-    Leaf(L),
-    /// The weighted mean of the components.
-    Weighted(Vec<(Self, f64)>),
-    /// Components without weights or bounds of their own.
-    Combined(Combinator, Vec<Self>),
-    /// A gate that evaluates expensive components only if cheap ones score high enough.
-    Gate {
-        /// The components to evaluate first.
-        proxies: Vec<Self>,
-        /// The bound.
-        at_least: f64,
-        /// The components to evaluate if the proxies pass.
-        truths: Vec<Self>,
-    },
-    /// The component's value, inverted within its range.
-    Invert(Box<Self>),
-    /// A component with a custom smallest passing value.
-    AtLeast(Box<Self>, f64),
-    /// A node of a decision tree.
-    ///
-    /// The node has a component, and a branch for each of the component's answers.
-    Decision {
-        /// The component.
-        node: L,
-        /// How to read the component's answer.
-        reads: Reads,
-        /// The branches, each with the answers that lead to it.
-        branches: Vec<(&'static [&'static str], Self)>,
-    },
-    /// A number at the end of a decision tree.
-    Number(f64),
+pub struct Shape<L> {
+    pub(super) operator: Operator<L>,
+    /// The operands: a gate's proxies before its truths, a decision's branches in the order of their answers.
+    pub(super) parts: Vec<Self>,
 }
 
-/// A combinator whose operands have no weights or bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Combinator {
+/// What an expression does with its operands. `L` is a component, or its number in a checked expression.
+#[derive(Debug, Clone)]
+pub enum Operator<L = usize> {
+    /// One component.
+    Leaf(L),
+    /// The weighted mean of the components. Contains their weights.
+    Weighted(Vec<f64>),
     /// A verdict that is a pass if every component passes.
     All,
     /// A verdict that is a pass if any component passes.
@@ -126,17 +101,32 @@ pub enum Combinator {
     Min,
     /// The largest value.
     Max,
+    /// A gate that evaluates expensive components only if cheap ones score high enough.
+    Gate {
+        /// The number of components to evaluate first.
+        proxies: usize,
+        /// The bound.
+        at_least: f64,
+    },
+    /// The component's value, inverted within its range.
+    Invert,
+    /// A component with a custom smallest passing value.
+    AtLeast(f64),
+    /// A node of a decision tree.
+    Decision(Decision<L>),
+    /// A number at the end of a decision tree.
+    Number(f64),
 }
 
-impl Combinator {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Any => "any",
-            Self::Min => "min",
-            Self::Max => "max",
-        }
-    }
+/// A node of a decision tree, which has a branch for each of its component's answers.
+#[derive(Debug, Clone)]
+pub struct Decision<L = usize> {
+    /// The component whose answer decides.
+    pub node: L,
+    /// How to read the component's answer.
+    pub reads: Reads,
+    /// The answers that lead to each branch.
+    pub answers: Vec<&'static [&'static str]>,
 }
 
 /// How a decision tree reads a component's answer.
@@ -212,18 +202,29 @@ impl Leaf for Named {
     }
 }
 
+impl<L> Shape<L> {
+    /// Applies an operator to its operands.
+    pub fn new(operator: Operator<L>, parts: impl IntoIterator<Item = Self>) -> Self {
+        let parts = parts.into_iter().collect();
+        Self { operator, parts }
+    }
+}
+
 impl<L: Leaf> Shape<L> {
     /// Returns the name used in messages: the metric's, or the combination's.
     pub(super) fn name(&self) -> String {
-        match self {
-            Self::Leaf(leaf) => leaf.spec().name.to_owned(),
-            Self::Weighted(_) => "weighted(..)".to_owned(),
-            Self::Combined(combinator, _) => format!("{}(..)", combinator.name()),
-            Self::Gate { .. } => "gate(..)".to_owned(),
-            Self::Invert(part) => format!("invert({})", part.name()),
-            Self::AtLeast(part, _) => part.name(),
-            Self::Decision { .. } => "tree(..)".to_owned(),
-            Self::Number(number) => number.to_string(),
+        match &self.operator {
+            Operator::Leaf(leaf) => leaf.spec().name.to_owned(),
+            Operator::Weighted(_) => "weighted(..)".to_owned(),
+            Operator::All => "all(..)".to_owned(),
+            Operator::Any => "any(..)".to_owned(),
+            Operator::Min => "min(..)".to_owned(),
+            Operator::Max => "max(..)".to_owned(),
+            Operator::Gate { .. } => "gate(..)".to_owned(),
+            Operator::Invert => format!("invert({})", self.parts[0].name()),
+            Operator::AtLeast(_) => self.parts[0].name(),
+            Operator::Decision(_) => "tree(..)".to_owned(),
+            Operator::Number(number) => number.to_string(),
         }
     }
 
@@ -237,47 +238,41 @@ impl<L: Leaf> Shape<L> {
     }
 
     fn expression(&self) -> String {
-        let list = |parts: &[Self]| {
-            let parts: Vec<String> = parts.iter().map(Self::expression).collect();
-            parts.join(", ")
-        };
-        match self {
-            Self::Leaf(leaf) => component(leaf),
-            Self::Weighted(parts) => {
-                let part =
-                    |(part, weight): &(Self, f64)| format!("{} = {weight}", part.expression());
-                let parts: Vec<String> = parts.iter().map(part).collect();
-                format!("weighted({})", parts.join(", "))
+        let parts: Vec<String> = self.parts.iter().map(Self::expression).collect();
+        let list = parts.join(", ");
+        match &self.operator {
+            Operator::Leaf(leaf) => component(leaf),
+            Operator::Weighted(weights) => {
+                let parts = parts.iter().zip(weights);
+                let parts = parts.map(|(part, weight)| format!("{part} = {weight}"));
+                format!("weighted({})", parts.collect::<Vec<_>>().join(", "))
             }
-            Self::Combined(combinator, parts) => {
-                format!("{}({})", combinator.name(), list(parts))
-            }
-            Self::Gate {
-                proxies,
-                at_least,
-                truths,
-            } => {
-                let [proxies, truths] = [proxies, truths].map(|parts| list(parts));
+            Operator::All => format!("all({list})"),
+            Operator::Any => format!("any({list})"),
+            Operator::Min => format!("min({list})"),
+            Operator::Max => format!("max({list})"),
+            Operator::Gate { proxies, at_least } => {
+                let (proxies, truths) = parts.split_at(*proxies);
+                let [proxies, truths] = [proxies, truths].map(|parts| parts.join(", "));
                 format!("gate([{proxies}], at least {at_least}, [{truths}])")
             }
-            Self::Invert(part) => format!("invert({})", part.expression()),
-            Self::AtLeast(part, bound) => format!("{} at least {bound}", part.expression()),
-            Self::Decision { node, branches, .. } => {
-                let branch = |(answers, to): &(&[&str], Self)| {
-                    format!("{} => {}", answers.join(" | "), to.expression())
-                };
-                let branches: Vec<String> = branches.iter().map(branch).collect();
-                format!("{} {{ {} }}", component(node), branches.join(", "))
+            Operator::Invert => format!("invert({list})"),
+            Operator::AtLeast(bound) => format!("{list} at least {bound}"),
+            Operator::Decision(Decision { node, answers, .. }) => {
+                let branches = answers.iter().zip(&parts);
+                let branches = branches.map(|(of, to)| format!("{} => {to}", of.join(" | ")));
+                let branches = branches.collect::<Vec<_>>().join(", ");
+                format!("{} {{ {branches} }}", component(node))
             }
-            Self::Number(number) => number.to_string(),
+            Operator::Number(number) => number.to_string(),
         }
     }
 
     /// Returns the component, if this is one, with or without bounds.
     pub(super) fn component(&self) -> Option<&L> {
-        match self {
-            Self::Leaf(leaf) => Some(leaf),
-            Self::AtLeast(part, _) => part.component(),
+        match &self.operator {
+            Operator::Leaf(leaf) => Some(leaf),
+            Operator::AtLeast(_) => self.parts[0].component(),
             _ => None,
         }
     }
@@ -287,7 +282,7 @@ impl Shape<Named> {
     /// Returns the paths of a decision tree and what they lead to, or the whole expression if a composite has trees
     /// among its components.
     pub(super) fn settings(&self, on_missing: OnMissing) -> Vec<(&'static str, String)> {
-        if !matches!(self, Self::Decision { .. }) {
+        if !matches!(self.operator, Operator::Decision(_)) {
             return vec![("expression", self.shown(on_missing))];
         }
         let mut all = Vec::new();
@@ -299,11 +294,11 @@ impl Shape<Named> {
     }
 
     fn each_path(&self, path: &str, all: &mut Vec<(&'static str, String)>) {
-        let Self::Decision { node, branches, .. } = self else {
+        let Operator::Decision(Decision { node, answers, .. }) = &self.operator else {
             return all.push((intern(path), self.expression()));
         };
         let separator = if path.is_empty() { "" } else { ", " };
-        for (answers, to) in branches {
+        for (answers, to) in answers.iter().zip(&self.parts) {
             for answer in *answers {
                 let node = format!("{}{}", node.spec.name, node.configured);
                 to.each_path(&format!("{path}{separator}{node}: {answer}"), all);

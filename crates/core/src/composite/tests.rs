@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures_util::FutureExt as _;
 
-use super::shape::{Named, Reads, Shape};
+use super::shape::{Decision, Named, Reads, Shape};
 use super::*;
 use crate::dedup::Sharing;
 use crate::lm::LmErrorKind;
@@ -378,16 +378,15 @@ fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
         configured: "",
         spec,
     };
-    let [yes, no] = [1, 2].map(|index| Shape::Leaf(named(index, &BRANCH)));
-    let branches = vec![(&["yes"][..], yes), (&["no"], no)];
-    let tree = Shape::Decision {
+    let branches = [1, 2].map(|index| Shape::new(Operator::Leaf(named(index, &BRANCH)), []));
+    let decision = Decision {
         node: named(0, &NODE),
         reads: Reads::Bool,
-        branches,
+        answers: vec![&["yes"], &["no"]],
     };
-    let mut leaves = check::Leaves::new(OnMissing::Fail);
-    let node_of_tree = check::resolve(tree, &mut leaves);
-    let names = &["short", "branch", "branch"];
+    let tree = Shape::new(Operator::Decision(decision), branches);
+    let node_of_tree = check::Leaves::new(OnMissing::Fail).resolve(tree);
+    let names = vec!["short", "branch", "branch"];
     let plan = Plan::new(node_of_tree, names, OnMissing::Fail, Vec::new(), &[]);
     let calls = [Arc::default(), Arc::default()];
     let [yes, no] = [

@@ -100,16 +100,19 @@ impl Requirement {
         }
     }
 
-    /// Sets the hash of the prompt that the metric sends to the model, without the inputs of a row.
-    pub(crate) fn with_prompt(mut self, hash: &Arc<str>) -> Self {
-        self.prompt = Some(Arc::clone(hash));
-        self
-    }
-
-    /// Requires that the model returns log probabilities.
-    pub(crate) fn with_logprobs(mut self, needs_logprobs: bool) -> Self {
-        self.needs_logprobs = needs_logprobs;
-        self
+    /// Does the same as [`model`](Self::model) for a judge. `prompt` is the hash of the prompt that it sends to the model,
+    /// without the inputs of a row.
+    pub(crate) fn judge(
+        metric: &str,
+        lm: Arc<dyn LanguageModel>,
+        prompt: &Arc<str>,
+        needs_logprobs: bool,
+    ) -> Self {
+        Self {
+            prompt: Some(Arc::clone(prompt)),
+            needs_logprobs,
+            ..Self::model(metric, lm)
+        }
     }
 
     pub(crate) fn prompt(&self) -> Option<&str> {
@@ -326,18 +329,16 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let of_models = join_all(models.iter().map(|(_, lm)| lm.probe()));
     let of_embedders = join_all(embedders.iter().map(|(_, model)| model.probe()));
     let (of_models, of_embedders) = join(of_models, of_embedders).await;
+    let models = models.iter().zip(of_models);
+    let probed =
+        models.map(|((it, lm), probed)| (*it, Some(lm), probed.map(|reply| reply.is_some())));
+    let embedders = embedders.iter().zip(of_embedders);
+    let embedders = embedders.map(|((it, _), probed)| (*it, None, probed.map(|_| false)));
     let mut called = Vec::new();
-    for ((requirement, lm), probed) in models.iter().zip(of_models) {
+    for (requirement, lm, probed) in probed.chain(embedders) {
         match probed {
             Err(error) if !is_temporary(&error) => return requirement.not_ready(error.to_string()),
-            // A model that needs no call, such as a scripted one, is first asked with the first row.
-            Ok(Some(_)) => called.push(lm),
-            _ => {}
-        }
-    }
-    for ((requirement, _), probed) in embedders.iter().zip(of_embedders) {
-        match probed {
-            Err(error) if !is_temporary(&error) => return requirement.not_ready(error.to_string()),
+            Ok(true) => called.extend(lm),
             _ => {}
         }
     }

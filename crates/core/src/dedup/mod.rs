@@ -104,17 +104,9 @@ fn named(metric: &str, name: &str) -> String {
     format!("{metric}.{name}")
 }
 
-fn shown(metric: &str, parameters: Vec<(&str, Option<String>)>) -> Vec<(String, String)> {
-    let shown = parameters.into_iter();
-    shown
-        .filter_map(|(name, value)| Some((named(metric, name), value?)))
-        .collect()
-}
-
-trait Erased: Send + Sync {
+trait Erased: Any + Send + Sync {
     fn is_same(&self, other: &dyn Erased) -> bool;
     fn parameters(&self) -> Vec<(String, String)>;
-    fn as_any(&self) -> &dyn Any;
 }
 
 impl fmt::Debug for dyn Erased {
@@ -125,18 +117,14 @@ impl fmt::Debug for dyn Erased {
 
 impl<M: Configured> Erased for M {
     fn is_same(&self, other: &dyn Erased) -> bool {
-        other
-            .as_any()
-            .downcast_ref::<Self>()
-            .is_some_and(|other| self.has_same_parameters(other))
+        let other = (other as &dyn Any).downcast_ref();
+        other.is_some_and(|other| self.has_same_parameters(other))
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
-        shown(type_name::<M>(), Configured::parameters(self))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+        let shown = Configured::parameters(self).into_iter();
+        let named = |(name, value)| Some((named(type_name::<M>(), name), value?));
+        shown.filter_map(named).collect()
     }
 }
 

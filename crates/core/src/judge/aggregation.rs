@@ -123,10 +123,11 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
 }
 
 /// How to turn a model's answer into a score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Scoring {
     /// The score of the answer as the model wrote it.
+    #[default]
     Text,
     /// The mean score of all possible values of this output, weighted by probability.
     Logprobs(&'static str),

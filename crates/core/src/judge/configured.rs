@@ -96,11 +96,15 @@ pub fn read_panel(params: &Params, spec: &MetricSpec<'static>) -> Result<Panel, 
     if let Some(aggregation) = read::<Aggregation>(params, spec, aggregation)? {
         panel = panel.aggregation(aggregation);
     }
-    if let Some(judges) = judges(params, spec, limit)? {
-        panel = panel.max_concurrent_judges(judges);
+    let number = |param: &ParamSpec<'static>| match params.is(param.name, param.default) {
+        true => Ok(None),
+        false => read(params, spec, param),
+    };
+    if let Some(Judges(number)) = number(limit)? {
+        panel = panel.max_concurrent_judges(number.get());
     }
-    if let Some(judges) = judges(params, spec, quorum)? {
-        panel = panel.quorum(judges);
+    if let Some(Judges(number)) = number(quorum)? {
+        panel = panel.quorum(number.get());
     }
     Ok(panel)
 }
@@ -114,18 +118,6 @@ fn read<T: serde::de::DeserializeOwned>(
     is_set
         .then(|| read_param(params, spec, param, None))
         .transpose()
-}
-
-/// Returns a number of judges; `None` if it is unset or the default.
-fn judges(
-    params: &Params,
-    spec: &MetricSpec<'static>,
-    param: &ParamSpec<'static>,
-) -> Result<Option<usize>, ParamError> {
-    if params.is(param.name, param.default) {
-        return Ok(None);
-    }
-    Ok(read(params, spec, param)?.map(|Judges(number)| number.get()))
 }
 
 /// A number of judges.

@@ -1,6 +1,7 @@
 //! The traits that `#[judge]` and `#[judge_output]` implement, and the choice of a judge whose only output is an enum, on
 //! which a decision tree branches.
 
+use indexmap::IndexMap;
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -216,49 +217,45 @@ const NO_ANSWER: &str = "it was scored without an answer, but the tree branches 
 #[doc(hidden)]
 pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, String> {
     let metadata = scored.metadata().ok_or(NO_ANSWER)?;
-    let read = |answer: &Value| J::Answer::deserialize(answer.get(J::OUTPUT)?).ok();
-    let of_judge = |judge: &Value| -> Option<Vec<J::Answer>> {
-        judge["answers"].as_array()?.iter().map(read).collect()
+    let read = |answer: &Value| {
+        let answer = J::Answer::deserialize(answer.get(J::OUTPUT)?);
+        answer.ok().map(Choice::name)
     };
+    let of_judge = |judge: &Value| judge["answers"].as_array()?.iter().map(read).collect();
     let votes: Option<Vec<_>> = match metadata.get(JUDGES).and_then(Value::as_array) {
         Some(judges) => judges.iter().map(of_judge).collect(),
         // The offline stand-in's answer.
-        None => {
-            let answer = metadata.get("answer").and_then(read);
-            answer.map(|answer| vec![vec![answer]])
-        }
+        None => metadata
+            .get("answer")
+            .and_then(read)
+            .map(|answer| vec![vec![answer]]),
     };
-    majority(&votes.ok_or(NO_ANSWER)?).map(Choice::name)
+    majority(&votes.ok_or(NO_ANSWER)?)
 }
 
 /// Returns the answer of more than half of the judges. Each judge has one answer, or one for each order of a pair.
-fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, String> {
-    let mut counts: Vec<(A, usize)> = Vec::new();
+fn majority(judges: &[Vec<&'static str>]) -> Result<&'static str, String> {
+    let mut counts: IndexMap<&str, usize> = IndexMap::new();
     for answers in judges {
         let first = *answers.first().ok_or(NO_ANSWER)?;
-        if let Some(second) = answers.iter().find(|answer| **answer != first) {
-            if let [_] = judges {
+        match (answers.iter().find(|answer| **answer != first), judges) {
+            (None, _) => *counts.entry(first).or_default() += 1,
+            (Some(second), [_]) => {
                 return Err(format!(
-                    "its answers differ between the two orders of the pair: `{}` and `{}`",
-                    first.name(),
-                    second.name()
+                    "its answers differ between the two orders of the pair: `{first}` and `{second}`"
                 ));
             }
-            continue;
-        }
-        match counts.iter_mut().find(|(answer, _)| *answer == first) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((first, 1)),
+            (Some(_), _) => {}
         }
     }
-    if let Some((answer, _)) = counts.iter().find(|(_, count)| 2 * count > judges.len()) {
-        return Ok(*answer);
+    if let Some((answer, _)) = counts.iter().find(|(_, count)| 2 * **count > judges.len()) {
+        return Ok(answer);
     }
-    let sure: usize = counts.iter().map(|(_, count)| count).sum();
-    let mut votes: Vec<String> = counts
+    let sure: usize = counts.values().sum();
+    let votes = counts
         .iter()
-        .map(|(answer, count)| format!("{count} `{}`", answer.name()))
-        .collect();
+        .map(|(answer, count)| format!("{count} `{answer}`"));
+    let mut votes: Vec<String> = votes.collect();
     if sure < judges.len() {
         votes.push(format!(
             "{} with a different answer in each order",

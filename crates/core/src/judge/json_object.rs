@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::OutputSpec;
 use crate::json::read::{UniqueKeys, inexact_number};
 
 /// The flaws of a reply. They are sent to the model for the repair.
@@ -30,31 +29,28 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     match inexact_number(inside) {
         Some((number, problem)) => {
             let number = in_brief(number, 40);
-            Err(flaw(format!("the number {number} {problem}")))
+            Err(format!("the number {number} {problem}").into())
         }
         None => Ok(object),
     }
 }
 
-fn flaw(text: String) -> Flaw {
-    Flaw {
-        text,
-        is_cut: false,
-    }
+conversions! {
+    String => Flaw: |text| Self { text, is_cut: false };
 }
 
 /// Returns the part of a reply that may be its JSON object.
 pub(super) fn object_text(text: &str) -> Result<&str, Flaw> {
     if text.len() > MAX_BYTES {
-        return Err(flaw(format!("the reply is longer than {MAX_BYTES} bytes")));
+        return Err(format!("the reply is longer than {MAX_BYTES} bytes").into());
     }
     let text = after_thoughts(text.trim());
     if text.is_empty() {
-        return Err(flaw("the reply is empty".to_owned()));
+        return Err("the reply is empty".to_owned().into());
     }
     match text.starts_with('{') {
         true => Ok(text),
-        false => code_block(text).map_err(|reason| flaw(reason.to_owned())),
+        false => code_block(text).map_err(|reason| reason.to_owned().into()),
     }
 }
 
@@ -94,36 +90,6 @@ pub(super) fn in_brief(text: &str, length: usize) -> String {
     match line.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
-    }
-}
-
-/// The fields of a reply that are its outputs.
-#[derive(Debug)]
-pub(super) struct Fields {
-    pub(super) values: Map<String, Value>,
-    /// The number of keys of the reply, at any depth, that belong to no output.
-    pub(super) ignored_keys: usize,
-}
-
-/// Returns the fields without keys that belong to no output; the names of those are added to `ignored`.
-pub(super) fn without_ignored<'s>(
-    mut values: Map<String, Value>,
-    output: impl Fn(&str) -> Option<&'s OutputSpec>,
-    ignored: &mut Vec<String>,
-) -> Fields {
-    values.retain(|name, value| match output(name) {
-        Some(OutputSpec { schema, .. }) => {
-            remove_ignored(value, schema, schema, ignored);
-            true
-        }
-        None => {
-            ignored.push(name.clone());
-            false
-        }
-    });
-    Fields {
-        values,
-        ignored_keys: ignored.len(),
     }
 }
 

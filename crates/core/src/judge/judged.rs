@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 
 use super::JudgeError;
 use crate::score::{
-    Critique, Decided, LostJudges, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result,
-    Scored, Undecided,
+    Critique, LostJudges, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result, Scored,
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
@@ -56,24 +55,10 @@ impl<K> Judged<K> {
                 let details = judgement.details.as_deref().unwrap_or_default();
                 format!("{name} {}: {details}", judgement.value)
             };
-            let details = [line(names[0], &first), line(names[1], &second)].join("\n");
-            let mut metadata = Map::new();
-            if let Some(label) = first.metadata.get("judge") {
-                metadata.insert("judge".to_owned(), label.clone());
-            }
+            let lines = [line(names[0], &first), line(names[1], &second)];
             let value = combine(first.value, second.value);
-            let confidence = first.confidence.min(second.confidence);
-            let lost = first.lost.clone().or_else(|| second.lost.clone());
-            for (name, part) in names.into_iter().zip([first, second]) {
-                metadata.insert(name.to_owned(), Value::Object(part.metadata));
-            }
-            Judgement {
-                confidence,
-                details: Some(details),
-                metadata,
-                lost,
-                ..Judgement::new(value)
-            }
+            let parts = names.map(str::to_owned).into_iter().zip([first, second]);
+            Judgement::joined(value, &lines, parts)
         });
         Self::new(result, cost_msats)
     }
@@ -103,28 +88,29 @@ impl Judgement {
             lost: None,
         }
     }
-}
 
-/// The kind of a judge's score.
-pub trait Kind {
-    /// The kind of the score, which is a bool or a number.
-    const KIND: ScoreKind;
-    /// Specifies whether the score itself is a verdict.
-    type Verdict;
-}
-
-impl Kind for bool {
-    const KIND: ScoreKind = ScoreKind::Bool;
-    type Verdict = Decided;
-}
-
-impl Kind for f64 {
-    const KIND: ScoreKind = ScoreKind::Number;
-    type Verdict = Undecided;
+    /// Joins judgements, by name, into one with a value of its own and these lines of details.
+    pub(super) fn joined(
+        value: f64,
+        lines: &[String],
+        parts: impl IntoIterator<Item = (String, Self)>,
+    ) -> Self {
+        let mut all = Self::new(value);
+        all.details = Some(lines.join("\n"));
+        for (name, part) in parts {
+            all.confidence = all.confidence.min(part.confidence);
+            all.lost = all.lost.or(part.lost);
+            if let Some(label) = part.metadata.get("judge") {
+                all.metadata.insert("judge".to_owned(), label.clone());
+            }
+            all.metadata.insert(name, Value::Object(part.metadata));
+        }
+        all
+    }
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: Kind> MetricReturn for Judged<K> {
+impl<K: MetricReturn> MetricReturn for Judged<K> {
     const KIND: ScoreKind = K::KIND;
     type Verdict = K::Verdict;
 

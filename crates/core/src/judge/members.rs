@@ -139,8 +139,12 @@ fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
 
 /// Returns the judges' reasoning and their answers about each item of a list.
 fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<String> {
-    let reasoning = text_output(answered, "reasoning").filter(|reasoning| !reasoning.is_empty());
-    let mut lines: Vec<String> = reasoning.into_iter().collect();
+    let reasoning = text_output(answered, "reasoning");
+    let mut lines: Vec<String> = reasoning
+        .iter()
+        .filter(|it| !it.is_empty())
+        .cloned()
+        .collect();
     for (id, opinion) in answered {
         let of_judge = match answered.len() {
             1 => String::new(),
@@ -151,7 +155,7 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
         }
         lines.extend(probabilities(signature, opinion).map(|line| format!("{of_judge}{line}")));
     }
-    (!lines.is_empty() || text_output(answered, "reasoning").is_some()).then(|| lines.join("\n"))
+    (!lines.is_empty() || reasoning.is_some()).then(|| lines.join("\n"))
 }
 
 /// Iterates over one line per order, the most probable value first: `probabilities of grade: 8 0.62, 7 0.31`.

@@ -117,8 +117,8 @@ impl Question {
             .answer(|reply| {
                 let reply = Reply::find(&step.call, &reply.text)?.after(earlier);
                 let read = |reply: &mut Reply<'_>| judge.reads_step(index, reply).then_some(());
-                let ((), fields) = reply.read(read)?;
-                Ok((fields.values, fields.ignored_keys))
+                let ((), values, ignored_keys) = reply.read(read)?;
+                Ok((values, ignored_keys))
             })
             .await?;
         Ok(values.remove(step.name()).unwrap_or_default())
@@ -215,15 +215,10 @@ fn read(
     earlier: Option<&Earlier>,
 ) -> Result<(Result<Verdict, JudgeError>, usize), Flaw> {
     let signature = judge.signature();
-    let with_earlier = |reply: Reply<'static>| match earlier {
-        Some(earlier) => reply.after(earlier),
-        None => reply,
-    };
-    let reply_fields = with_earlier(Reply::find(signature, &reply.text)?);
-    let (output, fields) = reply_fields.read(|reply| judge.read(reply))?;
-    let mut answer = fields.values;
+    let reply_fields = Reply::find(signature, &reply.text)?.after(earlier);
+    let (output, mut answer, ignored_keys) = reply_fields.read(|reply| judge.read(reply))?;
     let scored = match signature.scoring {
-        Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), with_earlier)
+        Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), earlier)
             .map(|(value, weights)| (value, Some(weights))),
         Scoring::Text | Scoring::Draws(_) => score(output, lm.id()).map(|value| (value, None)),
     };
@@ -233,16 +228,16 @@ fn read(
         answer,
         weights,
     });
-    Ok((verdict, fields.ignored_keys))
+    Ok((verdict, ignored_keys))
 }
 
 /// Returns the mean score of an answer over the values of the weighed output, weighted by their probabilities.
-fn weighed<'r>(
+fn weighed(
     judge: &dyn AnyJudge,
     lm: &dyn LanguageModel,
     reply: &LmReply,
     (name, answer): (&str, &Map<String, Value>),
-    with_earlier: impl Fn(Reply<'static>) -> Reply<'r>,
+    earlier: Option<&Earlier>,
 ) -> Result<(f64, Weights), JudgeError> {
     let none = |reason: String| {
         JudgeError::new(format!(
@@ -256,9 +251,9 @@ fn weighed<'r>(
     let mean = weights.mean(|value| {
         let mut answer = answer.clone();
         answer.insert(name.to_owned(), value.clone());
-        let reply = with_earlier(Reply::of(judge.signature(), answer));
+        let reply = Reply::of(judge.signature(), answer).after(earlier);
         let output = reply.read(|reply| judge.read(reply));
-        let (output, _) = output.map_err(|flaw| none(flaw.text))?;
+        let (output, ..) = output.map_err(|flaw| none(flaw.text))?;
         score(output, lm.id())
     })?;
     Ok((mean, weights))

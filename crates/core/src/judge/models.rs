@@ -212,8 +212,7 @@ impl Models {
     #[cfg(feature = "lm")]
     #[doc(hidden)]
     pub fn chosen() -> Option<String> {
-        let id = std::env::var("DSRS_LM").ok()?;
-        Some(id.trim().to_owned()).filter(|id| !id.is_empty())
+        of_environment("DSRS_LM")
     }
 
     /// Creates a `Models` that builds each model on first use.
@@ -282,13 +281,7 @@ impl Models {
     /// Returns the embedding model of metrics that name none.
     pub(super) fn configured_embedder() -> Option<Embedder> {
         let of_scope = Settings::get::<Self>().and_then(|models| models.embedder.clone());
-        let of_environment = || {
-            let id = std::env::var("DSRS_EMBED").ok()?;
-            Some(id.trim())
-                .filter(|id| !id.is_empty())
-                .map(Embedder::from)
-        };
-        of_scope.or_else(of_environment)
+        of_scope.or_else(|| Some(Embedder::from(of_environment("DSRS_EMBED")?)))
     }
 
     /// Returns the embedding model with this name.
@@ -328,6 +321,12 @@ impl Models {
             None => Err(JudgeError::no_connection(id)),
         }
     }
+}
+
+/// Returns the model that a variable names.
+fn of_environment(variable: &str) -> Option<String> {
+    let id = std::env::var(variable).ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// Returns a function that builds the value for each name once. A model built during a replay may have neither key nor

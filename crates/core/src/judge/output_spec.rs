@@ -18,7 +18,7 @@ use crate::spec::ScoreRange;
 /// let recall = &schema["properties"]["recall"];
 /// assert_eq!((&recall["minimum"], &recall["maximum"]), (&0.0.into(), &1.0.into()));
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct OutputSpec {
     pub(super) name: &'static str,
     pub(super) desc: &'static str,
@@ -41,11 +41,7 @@ impl OutputSpec {
             name,
             desc,
             schema,
-            range: None,
-            labels: &[],
-            each: None,
-            cites: None,
-            max_items: None,
+            ..Self::default()
         }
     }
 

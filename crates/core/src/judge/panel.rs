@@ -36,7 +36,7 @@ pub struct Panel {
     /// The judge's threshold, strictness and cost.
     instance: InstanceSettings,
     /// The judge's instruction, demonstrations and context.
-    prompt: Option<Arc<PromptSettings>>,
+    pub(super) prompt: PromptSettings,
 }
 
 impl Panel {
@@ -94,49 +94,31 @@ impl Panel {
         ///
         /// This amount is also used when a call's price is unknown.
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
-    }
 
-    /// Sets the judge's instruction.
-    ///
-    /// The instruction replaces the doc comment of the judge's signature.
-    pub fn instruction(self, instruction: impl Into<String>) -> Self {
-        let instruction = Some(instruction.into());
-        self.prompted(|prompt| prompt.instruction = instruction)
-    }
+        /// Sets the judge's instruction.
+        ///
+        /// The instruction replaces the doc comment of the judge's signature.
+        pub fn instruction(instruction: impl Into<String>)
+            => prompt.instruction = Some(instruction.into());
 
-    /// Sets the demonstrations for the judge.
-    ///
-    /// A demonstration is an example with the judge's inputs and outputs, under the signature's field names. You can
-    /// leave out the `reasoning` output if the judge adds it itself.
-    pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
-        let demos = demos.into_iter().collect();
-        self.prompted(|prompt| prompt.demos = demos)
-    }
+        /// Sets the demonstrations for the judge.
+        ///
+        /// A demonstration is an example with the judge's inputs and outputs, under the signature's field names. You can
+        /// leave out the `reasoning` output if the judge adds it itself.
+        pub fn demos(demos: impl IntoIterator<Item = Example>)
+            => prompt.demos = demos.into_iter().collect();
 
-    /// Sets extra context that follows the instruction.
-    ///
-    /// This context is trusted like the instruction, so pass untrusted text as an input instead.
-    pub fn context(self, context: impl Into<String>) -> Self {
-        let context = Some(context.into());
-        self.prompted(|prompt| prompt.context = context)
-    }
-
-    fn prompted(mut self, set: impl FnOnce(&mut PromptSettings)) -> Self {
-        set(Arc::make_mut(self.prompt.get_or_insert_default()));
-        self
-    }
-
-    /// Returns the instruction, demonstrations and context, if any is set.
-    pub(super) fn prompt(&self) -> Option<&PromptSettings> {
-        self.prompt.as_deref()
+        /// Sets extra context that follows the instruction.
+        ///
+        /// This context is trusted like the instruction, so pass untrusted text as an input instead.
+        pub fn context(context: impl Into<String>) => prompt.context = Some(context.into());
     }
 
     /// Returns the judge's instruction.
     ///
     /// This is the panel's instruction, or the signature's instruction if the panel sets none.
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
-        let prompt = self.prompt();
-        let own = prompt.and_then(|prompt| prompt.instruction.as_deref());
+        let own = self.prompt.instruction.as_deref();
         own.unwrap_or(&signature.instruction)
     }
 
@@ -150,9 +132,7 @@ impl Panel {
             cost_msats: self.instance.cost_msats.map(half),
             ..InstanceSettings::default()
         };
-        if self.prompt.is_some() {
-            self = self.prompted(|prompt| prompt.is_half = true);
-        }
+        self.prompt.is_half = true;
         self
     }
 
@@ -191,17 +171,15 @@ impl Panel {
         let models: Vec<String> = settings.models.iter().map(shown).collect();
         let aggregation = settings.aggregation.map(|it| it.name().to_owned());
         let quorum = settings.quorum.map(|quorum| quorum.to_string());
-        let prompt = self.prompt();
-        let demos = prompt.filter(|prompt| !prompt.demos.is_empty());
-        let demos = demos.and_then(|prompt| serde_json::to_string(&prompt.demos).ok());
-        let instruction = prompt.and_then(|prompt| prompt.instruction.clone());
+        let prompt = &self.prompt;
+        let demos = (!prompt.demos.is_empty()).then(|| serde_json::to_string(&prompt.demos).ok());
         vec![
             ("models", (!models.is_empty()).then(|| models.join(","))),
             ("aggregation", aggregation),
             ("quorum", quorum),
-            ("instruction", instruction),
-            ("demos", demos),
-            ("context", prompt.and_then(|prompt| prompt.context.clone())),
+            ("instruction", prompt.instruction.clone()),
+            ("demos", demos.flatten()),
+            ("context", prompt.context.clone()),
         ]
     }
 
@@ -254,7 +232,7 @@ impl Panel {
 
     /// Validates the settings.
     pub(super) fn check(&self, signature: &Signature, is_bool: bool) -> Result<(), JudgeError> {
-        self.prompt().map_or(Ok(()), PromptSettings::check)?;
+        self.prompt.check()?;
         let (judges, quorum) = (self.num_judges(signature), self.quorum_of(signature));
         if !(1..=judges).contains(&quorum) {
             return Err(JudgeError::new(match judges {

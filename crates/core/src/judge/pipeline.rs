@@ -2,14 +2,12 @@
 //! reply, and its turns' verdicts form one score.
 
 use futures_util::StreamExt as _;
-use serde_json::{Map, Value};
 
 use super::contract::AnyJudge;
 use super::judged::Judgement;
 use super::model_call::{Question, Verdict, request};
 use super::prompt::demos;
-use super::row::{self, SpecOf};
-use super::signature::PromptSettings;
+use super::row::{self, Costed, SpecOf};
 use super::steps::{Earlier, Step};
 use super::{Content, Demo, Each, Empty, JudgeError, Prompt, Signature, Turns};
 #[cfg(feature = "lm")]
@@ -18,16 +16,14 @@ use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// Returns the prompt of the last call.
 pub(super) fn last_prompt(judge: &dyn AnyJudge, demos: &[Demo], contents: &[Content]) -> Prompt {
-    let (signature, settings) = (judge.signature(), judge.panel().prompt());
-    let configured = judge.configured();
-    Prompt::new(signature, &configured, settings, demos, contents)
+    let settings = &judge.panel().prompt;
+    Prompt::new(judge, judge.signature(), settings, demos, contents)
 }
 
 /// Returns the prompt of a step.
 pub(super) fn step_prompt(judge: &dyn AnyJudge, step: &Step, contents: &[Content]) -> Prompt {
-    let settings = judge.panel().prompt().map(PromptSettings::of_step);
-    let (read, configured) = (step.read(contents), judge.configured());
-    Prompt::new(&step.call, &configured, settings.as_ref(), &[], &read)
+    let settings = judge.panel().prompt.of_step();
+    Prompt::new(judge, &step.call, &settings, &[], &step.read(contents))
 }
 
 impl Question {
@@ -117,9 +113,13 @@ pub(super) async fn turns_judgement(
     positions: Vec<usize>,
     shown: &(dyn Fn(usize) -> Vec<Content> + Sync),
     spec: SpecOf<'_>,
-) -> (Result<Judgement, JudgeError>, u64) {
+) -> Costed {
     if positions.len() > turns.max {
-        return (Err(too_many_turns(turns.max)), 0);
+        let error = JudgeError::new(format!(
+            "the conversation has more than {} turns; shorten it, or set `max_turns` in `#[judge(..)]`",
+            turns.max
+        ));
+        return (Err(error), 0);
     }
     let spec = &|| spec_of_question(judge.signature(), spec());
     // Only the turns in progress hold a copy of the messages before them.
@@ -134,51 +134,31 @@ pub(super) async fn turns_judgement(
     (reduced(judged, turns), cost_msats)
 }
 
-fn too_many_turns(max: usize) -> JudgeError {
-    JudgeError::new(format!(
-        "the conversation has more than {max} turns; shorten it, or set `max_turns` in `#[judge(..)]`"
-    ))
-}
-
 /// Combines the judgements of the turns. A turn that abstains does not count; any other turn without a verdict fails
 /// the row.
 fn reduced(
     judged: Vec<(usize, Result<Judgement, JudgeError>, u64)>,
     turns: &Turns,
 ) -> Result<Judgement, JudgeError> {
-    let (mut values, mut lines) = (Vec::new(), Vec::new());
-    let (mut confidence, mut lost) = (1.0_f64, None);
-    let mut metadata = Map::new();
+    let (mut values, mut lines, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for (number, result, _) in judged {
-        let judgement = match result {
-            Err(error) if error.is_no_items() => {
-                lines.push(format!("message {number}: nothing to judge"));
-                continue;
+        let name = format!("message {number}");
+        match result {
+            Ok(judgement) => {
+                let Judgement { value, details, .. } = &judgement;
+                let words = details.as_deref().filter(|details| !details.is_empty());
+                let words = words.map_or_else(String::new, |details| format!(": {details}"));
+                lines.push(format!("{name} ({value}){words}"));
+                values.push(*value);
+                parts.push((name, judgement));
             }
+            Err(error) if error.is_no_items() => lines.push(format!("{name}: nothing to judge")),
             Err(error) => return Err(error.in_turn(number)),
-            Ok(judgement) => judgement,
-        };
-        let Judgement { value, details, .. } = &judgement;
-        let words = details.as_deref().filter(|details| !details.is_empty());
-        let words = words.map_or_else(String::new, |details| format!(": {details}"));
-        lines.push(format!("message {number} ({value}){words}"));
-        values.push(judgement.value);
-        confidence = confidence.min(judgement.confidence);
-        lost = lost.or(judgement.lost);
-        if let Some(label) = judgement.metadata.get("judge") {
-            metadata.insert("judge".to_owned(), label.clone());
         }
-        let of_turn = Value::Object(judgement.metadata);
-        metadata.insert(format!("message {number}"), of_turn);
     }
     if values.is_empty() {
         return Err(JudgeError::no_items("turns"));
     }
-    Ok(Judgement {
-        confidence,
-        details: Some(lines.join("\n")),
-        metadata,
-        lost,
-        ..Judgement::new(turns.reduction.of(&values))
-    })
+    let value = turns.reduction.of(&values);
+    Ok(Judgement::joined(value, &lines, parts))
 }

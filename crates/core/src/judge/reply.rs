@@ -8,9 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::json_object::{
-    Fields, Flaw, in_brief, in_short, object, remove_ignored, without_ignored,
-};
+use super::json_object::{Flaw, in_brief, in_short, object, remove_ignored};
 use super::output_spec::closed;
 use super::steps::{Earlier, cited, without_numbers};
 use super::{OutputSpec, Signature};
@@ -100,8 +98,12 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Adds what earlier steps returned, and checks this reply's lists against theirs.
-    pub(super) fn after(mut self, earlier: &'a Earlier) -> Self {
+    /// Adds what earlier steps returned, if any, and checks this reply's lists against theirs.
+    pub(super) fn after(mut self, earlier: impl Into<Option<&'a Earlier>>) -> Self {
+        self.earlier = earlier.into();
+        let Some(earlier) = self.earlier else {
+            return self;
+        };
         for output in &self.signature.outputs {
             let Some(value) = self.fields.get_mut(output.name) else {
                 continue;
@@ -129,33 +131,35 @@ impl<'a> Reply<'a> {
                 }
             }
         }
-        self.earlier = Some(earlier);
         self
     }
 
-    /// Reads the reply with `read`, and returns what it read and the values of the reply without ignored keys.
+    /// Reads the reply with `read`, and returns what it read, the values of its outputs without ignored keys, and the
+    /// number of these keys, at any depth.
     ///
     /// # Errors
     /// Fails if `read` returns `None`, or found flaws.
     pub(super) fn read<T>(
         mut self,
         read: impl FnOnce(&mut Self) -> Option<T>,
-    ) -> Result<(T, Fields), Flaw> {
-        let fields = self.fields();
+    ) -> Result<(T, Map<String, Value>, usize), Flaw> {
+        let mut values = self.fields.clone();
+        values.retain(|name, value| {
+            let mut of_call = self.signature.outputs.iter();
+            let output = match self.earlier {
+                Some(_) => of_call.find(|output| output.name == name),
+                // An offline stand-in also returns the values of the steps.
+                None => self.signature.output_spec(name),
+            };
+            match output {
+                Some(it) => remove_ignored(value, &it.schema, &it.schema, &mut self.ignored),
+                None => self.ignored.push(name.clone()),
+            }
+            output.is_some()
+        });
+        let ignored = self.ignored.len();
         let output = read(&mut self);
-        self.end(output.map(|output| (output, fields)))
-    }
-
-    /// Returns the fields without keys that belong to no output.
-    fn fields(&mut self) -> Fields {
-        let signature = self.signature;
-        let of_call = |name: &str| signature.outputs.iter().find(|output| output.name == name);
-        // An offline stand-in also returns the values of the steps.
-        let output = |name: &str| match self.earlier {
-            Some(_) => of_call(name),
-            None => signature.output_spec(name),
-        };
-        without_ignored(self.fields.clone(), output, &mut self.ignored)
+        self.end(output.map(|output| (output, values, ignored)))
     }
 
     /// Returns an output's value without keys that its schema lacks.
@@ -180,10 +184,7 @@ impl<'a> Reply<'a> {
             let ignored = ignored.join("`, `");
             self.flaws.push(format!("unexpected `{ignored}`"));
         }
-        Err(Flaw {
-            text: self.flaws.join("; "),
-            is_cut: false,
-        })
+        Err(self.flaws.join("; ").into())
     }
 
     /// Reads one output from the reply.

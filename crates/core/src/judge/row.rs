@@ -7,8 +7,8 @@ use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
 use super::contract::AnyJudge;
-use super::json_object::{Fields, Flaw};
-use super::judged::{Judgement, Kind, scored};
+use super::json_object::Flaw;
+use super::judged::{Judgement, scored};
 use super::members::{Member, combine, opinion};
 use super::model_call::{
     Question, Tally, UnsupportedParams, Verdict, hash_without_inputs, known_for, request, score,
@@ -33,7 +33,7 @@ use crate::spec::{MetricSpec, ScoreKind};
 /// This function erases the future's type. Otherwise, the compiler would check that the whole future is `Send` once for
 /// every judge.
 #[doc(hidden)]
-pub fn judged<'a, J, K>(
+pub fn judged<'a, J>(
     judge: &'a J,
     input: J::Input,
     spec: MetricSpec<'a>,
@@ -41,7 +41,6 @@ pub fn judged<'a, J, K>(
 ) -> Answer<'a>
 where
     J: Judge<Input: 'a> + Declared,
-    K: Kind + 'a,
 {
     Answer::pending(async move {
         let (result, cost_msats) = of_row(judge, &input).await;
@@ -51,16 +50,15 @@ where
 
 /// Judges one row.
 #[doc(hidden)]
-pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> Judged<K> {
+pub async fn row<J: Judge + Declared, K>(judge: &J, input: &J::Input) -> Judged<K> {
     let (result, cost_msats) = of_row(judge, input).await;
     Judged::new(result, cost_msats)
 }
 
-/// Returns the judgement of one row and its cost in millisatoshis.
-async fn of_row<J: Judge + Declared>(
-    judge: &J,
-    input: &J::Input,
-) -> (Result<Judgement, JudgeError>, u64) {
+/// A judgement and its cost in millisatoshis.
+pub(super) type Costed = (Result<Judgement, JudgeError>, u64);
+
+async fn of_row<J: Judge + Declared>(judge: &J, input: &J::Input) -> Costed {
     let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
     let Some(turns) = &J::signature().turns else {
         return judgement(judge, judge.shown(input), &spec).await;
@@ -86,7 +84,7 @@ pub(super) async fn judgement(
     judge: &dyn AnyJudge,
     contents: Vec<Content>,
     spec: SpecOf<'_>,
-) -> (Result<Judgement, JudgeError>, u64) {
+) -> Costed {
     if let Some(judgement) = of_empty_input(judge.signature(), &contents) {
         return (Ok(judgement), 0);
     }
@@ -145,10 +143,7 @@ fn requirements(judge: &dyn AnyJudge, spec: &MetricSpec<'_>, all: &mut Vec<Requi
             let hash: Arc<str> =
                 hash_of_calls(judge, hash_without_inputs(signature, prompt)).into();
             let needs_logprobs = signature.scoring.logprobs().is_some();
-            let requirement = |lm| {
-                let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
-                requirement.with_logprobs(needs_logprobs)
-            };
+            let requirement = |lm| Requirement::judge(spec.name, lm, &hash, needs_logprobs);
             all.extend(lms.into_iter().map(requirement));
         }
         Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
@@ -176,7 +171,7 @@ fn offline(
     let read =
         Reply::find(signature, &text).and_then(|reply| reply.read(|reply| judge.read(reply)));
     let unreadable = |flaw: Flaw| JudgeError::unreadable(OFFLINE_JUDGE, &flaw.text, &text);
-    let (output, Fields { values: answer, .. }) = read.map_err(unreadable)?;
+    let (output, answer, _) = read.map_err(unreadable)?;
     let mut metadata = Map::new();
     metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     let reasoning = answer.get("reasoning").and_then(Value::as_str);
@@ -253,7 +248,7 @@ fn combined(
     questions: &[Question],
     mut verdicts: Vec<Result<Verdict, JudgeError>>,
     spec: &MetricSpec<'static>,
-) -> (Result<Judgement, JudgeError>, u64) {
+) -> Costed {
     let signature = judge.signature();
     let draws = signature.scoring.draws() as usize;
     let of_judge = signature.questions() as usize;

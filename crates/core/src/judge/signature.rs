@@ -25,7 +25,7 @@ const SEED: u64 = 42;
 /// assert_eq!(inputs, ["question", "ground_truth", "system_response"]);
 /// assert_eq!(signature.schema()["required"][0], "reasoning", "it is written first");
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Signature {
     pub(super) purpose: String,
     pub(super) instruction: String,
@@ -63,13 +63,8 @@ pub(super) struct PanelSettings {
 /// The concurrency does not affect the answer.
 impl PartialEq for PanelSettings {
     fn eq(&self, other: &Self) -> bool {
-        let Self {
-            models,
-            aggregation,
-            max_concurrent_judges: _,
-            quorum,
-        } = self;
-        (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
+        self.models == other.models
+            && (self.aggregation, self.quorum) == (other.aggregation, other.quorum)
     }
 }
 
@@ -122,21 +117,8 @@ impl Signature {
         Self {
             purpose: format!("judge {} version {}", spec.name, spec.version),
             instruction: instruction.to_owned(),
-            inputs: Vec::new(),
-            traces: Vec::new(),
-            outputs: Vec::new(),
-            temperature: 0.0,
-            max_tokens: None,
-            scoring: Scoring::Text,
-            pairwise: None,
-            panel: PanelSettings::default(),
-            offline: None,
-            empty: None,
-            steps: Vec::new(),
-            last_from: None,
-            turns: None,
             name: spec.name.to_owned(),
-            reply: OnceLock::new(),
+            ..Self::default()
         }
     }
 

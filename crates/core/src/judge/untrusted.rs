@@ -3,7 +3,6 @@
 //! The file is long because every kind of content is shown within one limit: values, lists, traces, conversations and
 //! calls.
 
-use std::collections::VecDeque;
 use std::fmt;
 
 use serde::Serialize;
@@ -318,33 +317,32 @@ pub(super) fn limited(total: usize, write: impl Fn(&mut String, usize, usize) ->
 
 /// Returns the text with shortened values and without the middle steps that exceed the limit.
 fn shortened(total: usize, write: impl Fn(&mut String, usize, usize) -> usize) -> String {
-    let (mut head, mut is_head) = (String::new(), true);
-    let (mut tail, mut tail_bytes) = (VecDeque::new(), 0);
-    let (mut steps, mut bytes) = (0_usize, 0_usize);
-    for index in 0..total {
+    let steps = (0..total).map(|index| {
         let mut text = String::new();
         let cut = write(&mut text, index, MAX_ROW_BYTES);
-        is_head &= head.len() + text.len() <= HALF_BYTES;
-        if is_head {
-            head.push_str(&text);
-            continue;
-        }
-        tail_bytes += text.len();
-        tail.push_back((text, cut));
-        while tail_bytes > HALF_BYTES
-            && let Some((text, cut)) = tail.pop_front()
-        {
-            tail_bytes -= text.len();
-            steps += 1;
-            bytes = bytes.saturating_add(text.len()).saturating_add(cut);
-        }
+        (text, cut)
+    });
+    let steps: Vec<(String, usize)> = steps.collect();
+    let fitting = |steps: &mut dyn Iterator<Item = &(String, usize)>| {
+        let mut bytes = 0;
+        let fits = |(text, _): &&(String, usize)| {
+            bytes += text.len();
+            bytes <= HALF_BYTES
+        };
+        steps.take_while(fits).count()
+    };
+    let (head, rest) = steps.split_at(fitting(&mut steps.iter()));
+    let (left_out, tail) = rest.split_at(rest.len() - fitting(&mut rest.iter().rev()));
+    let mut shown: String = head.iter().map(|(text, _)| &**text).collect();
+    if !left_out.is_empty() {
+        let (count, bytes) = (left_out.len(), left_out.iter());
+        let bytes: usize = bytes.map(|(text, cut)| text.len() + cut).sum();
+        shown.push_str(&format!(
+            "[.. {count} steps with {bytes} bytes left out ..]\n"
+        ));
     }
-    if steps > 0 {
-        let left_out = format!("[.. {steps} steps with {bytes} bytes left out ..]\n");
-        head.push_str(&left_out);
-    }
-    tail.into_iter().for_each(|(text, _)| head.push_str(&text));
-    head
+    shown.extend(tail.iter().map(|(text, _)| &**text));
+    shown
 }
 
 /// Writes one step, and returns how many bytes of its rows and its name are left out.

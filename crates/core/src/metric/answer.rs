@@ -2,10 +2,10 @@
 //! several places of a run is evaluated once per call, with the call's memo.
 
 use std::fmt;
-use std::future::{IntoFuture, Ready, ready};
+use std::future::IntoFuture;
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Either, Map};
+use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
 use crate::dedup::Key;
@@ -13,7 +13,7 @@ use crate::dedup::Key;
 use crate::lm::estimate;
 use crate::metric::{Metric, MetricCall};
 use crate::panic;
-use crate::score::{Grade, MetricError, MetricScore, Result, RowAnswer, Scored, row_answer};
+use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answer};
 
 /// A metric's answer to one call.
 ///
@@ -157,21 +157,13 @@ impl<T: Into<RowAnswer>> From<Result<T>> for Answer<'_> {
 
 impl<'a> IntoFuture for Answer<'a> {
     type Output = Result<Scored>;
-    type IntoFuture = Either<
-        Ready<Result<Scored>>,
-        Map<BoxFuture<'a, Result<RowAnswer>>, fn(Result<RowAnswer>) -> Result<Scored>>,
-    >;
+    type IntoFuture = BoxFuture<'a, Result<Scored>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        match self {
-            Self::Ready(result) => Either::Left(ready(scored(result))),
-            Self::Pending(future) => Either::Right(future.map(scored)),
-        }
+        Box::pin(async move { self.resolved().await?.scored() })
     }
 }
 
-/// Awaits an answer. If a model call was estimated in the meantime, the metric could have any score, no matter how it
-/// handled that error.
 #[cfg(feature = "lm")]
 async fn unless_estimated(answer: BoxFuture<'_, Result<RowAnswer>>) -> Result<RowAnswer> {
     match estimate::observe(answer).await {
@@ -194,32 +186,16 @@ fn scored(result: Result<RowAnswer>) -> Result<Scored> {
     result.and_then(RowAnswer::scored)
 }
 
-/// Awaits the score of an answer. The bodies of `Metric`'s methods call it, so the compiler doesn't generate its code
-/// for each metric.
-pub(crate) async fn score(answer: Answer<'_>) -> Result<MetricScore> {
-    Ok(answer.await?.into_score())
-}
-
-/// Awaits the grade of an answer, for the same reason as [`score`].
-pub(crate) async fn grade(answer: Answer<'_>, has_trace: bool) -> Result<Grade> {
-    Ok(answer.await?.grade(has_trace))
-}
-
-/// Returns the error of an asynchronous metric in a synchronous call.
-#[cold]
-fn is_asynchronous(metric: &str) -> MetricError {
-    let message = "the metric is asynchronous; call `evaluate(..).await`";
-    MetricError::failed(metric, message)
-}
-
 /// Returns the score of an answer.
 ///
 /// # Errors
 /// Fails if the metric is asynchronous.
 pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
-    let ready = answer.ready();
-    let scored = ready.unwrap_or_else(|| Err(is_asynchronous(metric)))?;
-    Ok(scored.into_score())
+    let is_asynchronous = "the metric is asynchronous; call `evaluate(..).await`";
+    match answer.ready() {
+        Some(scored) => Ok(scored?.into_score()),
+        None => Err(MetricError::failed(metric, is_asynchronous)),
+    }
 }
 
 /// Scores one pair of rows with a metric that doesn't wait.

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::dedup::Key;
 use crate::metric::{Answer, Metric, MetricCall, ScoredAtOnce};
 use crate::panic;
-use crate::rows::{Example, Prediction};
+use crate::rows::dynamic::{Example, Prediction, cast};
 use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored};
 
 /// How often a call yields without seeing a new call before it evaluates the batch.
@@ -45,12 +45,8 @@ where
 /// Returns a copy of a dynamic row, or `None` for a row of another type.
 fn copy<T: 'static>(row: &T) -> Option<T> {
     let row: &dyn Any = row;
-    let example = row
-        .downcast_ref::<Example>()
-        .map(|row| -> Box<dyn Any> { Box::new(row.clone()) });
-    let prediction = || row.downcast_ref::<Prediction>().cloned();
-    let copy = example.or_else(|| prediction().map(|row| -> Box<dyn Any> { Box::new(row) }))?;
-    copy.downcast().ok().map(|row| *row)
+    let prediction = || cast(&mut row.downcast_ref::<Prediction>().cloned());
+    cast(&mut row.downcast_ref::<Example>().cloned()).or_else(prediction)
 }
 
 struct Batched<G, P> {

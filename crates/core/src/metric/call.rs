@@ -10,9 +10,8 @@ use std::sync::Arc;
 use crate::declared::Declared;
 use crate::dedup::{Address, Memo};
 use crate::program_run::ProgramRun;
-use crate::rows::{Example, Prediction, ReadAs, ReadField, Trace};
-use crate::score::{Result, RowAnswer, unreadable_field};
-use crate::spec::{FieldSpec, MetricSpec, Side};
+use crate::rows::{Example, Prediction, Trace};
+use crate::spec::MetricSpec;
 
 /// The arguments of a call to a metric.
 ///
@@ -280,35 +279,6 @@ impl<G, P> Copy for MetricCall<'_, G, P> {}
 debug_fields! {
     MetricCall<'a, G, P>: |call| "tracing" => call.trace.is_some(), "pred_name" => call.pred_name,
         "run" => call.run.is_some()
-}
-
-/// A field of a row, or the answer of the metric if the field cannot be read.
-type FieldOr<T> = std::result::Result<T, Result<RowAnswer>>;
-
-/// Reads the field `N` of the gold row using `W`.
-///
-/// # Errors
-/// If the field is missing or has the wrong type, returns the answer that the metric must return.
-pub fn gold<'r, N, W: ReadAs<'r>, G: ReadField<'r, N, W>, P>(
-    call: &MetricCall<'r, G, P>,
-    field: &FieldSpec<'static>,
-    spec: &MetricSpec<'_>,
-) -> FieldOr<W::Output> {
-    let read = call.gold.read_field(field);
-    read.map_err(|error| unreadable_field(error, spec, Side::Gold))
-}
-
-/// Reads the field `N` of the prediction using `W`.
-///
-/// # Errors
-/// If the field is missing or has the wrong type, returns the answer that the metric must return.
-pub fn pred<'r, N, W: ReadAs<'r>, G, P: ReadField<'r, N, W>>(
-    call: &MetricCall<'r, G, P>,
-    field: &FieldSpec<'static>,
-    spec: &MetricSpec<'_>,
-) -> FieldOr<W::Output> {
-    let read = call.pred.read_field(field);
-    read.map_err(|error| unreadable_field(error, spec, Side::Pred))
 }
 
 tokio::task_local! {

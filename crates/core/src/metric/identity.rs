@@ -42,7 +42,7 @@ use crate::spec::{Direction, MetricSpec, ScoreRange};
 /// assert_eq!(difference.place, "`threshold`");
 /// assert_eq!((&*difference.expected, &*difference.found), ("not set", "0.8"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricIdentity {
     /// The models that the metric calls, with their endpoints, or `offline-lexical` for a judge that scores offline.
     models: Vec<String>,
@@ -151,10 +151,7 @@ impl MetricIdentity {
         Self {
             spec,
             parameters,
-            models: Vec::new(),
-            embedders: Vec::new(),
-            prompts: Vec::new(),
-            files: Contents::new(),
+            ..Self::default()
         }
     }
 
@@ -283,30 +280,12 @@ impl MetricIdentity {
     /// ```
     pub fn differences(&self, found: &Self) -> Vec<IdentityDifference> {
         let value = |identity: &Self| serde_json::to_value(identity).unwrap_or_default();
-        let mut all = Vec::new();
-        let mut add = |path: &[&str], expected, found| {
-            let place = place(path);
-            all.push(IdentityDifference {
-                place,
-                expected,
-                found,
-            });
-        };
-        each_difference(Some(&value(self)), Some(&value(found)), &mut add);
+        let (expected, found, mut all) = (value(self), value(found), Vec::new());
+        differences(&mut Vec::new(), Some(&expected), Some(&found), &mut all);
         all
     }
 }
 
-/// Shows the settings that tell a reader what was measured: the version, the threshold, `strict`, the parameters, the
-/// files, the models, and the start of each prompt's hash. Strings are escaped and shortened as in messages.
-///
-/// ```
-/// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
-///
-/// let f1 = F1::builder().profile(Profile::Folded).build().with_threshold(0.8);
-/// let identity = MetricIdentity::of::<Example, Prediction>(&f1);
-/// assert_eq!(identity.to_string(), "version 1; threshold 0.8; F1.profile = folded");
-/// ```
 impl fmt::Display for MetricIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = self.spec["version"].as_str().unwrap_or("unknown");
@@ -351,55 +330,42 @@ fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
     all
 }
 
-/// Calls a function for each difference between two values.
-///
-/// The function receives the path of the difference, and both values formatted for a message.
-pub fn each_difference(
-    before: Option<&Value>,
-    after: Option<&Value>,
-    each: &mut dyn FnMut(&[&str], String, String),
-) {
-    differences(&mut Vec::new(), before, after, each);
-}
-
+/// Adds the differences between two identities below a path.
 fn differences<'a>(
     path: &mut Vec<&'a str>,
-    before: Option<&'a Value>,
-    after: Option<&'a Value>,
-    each: &mut dyn FnMut(&[&str], String, String),
+    expected: Option<&'a Value>,
+    found: Option<&'a Value>,
+    all: &mut Vec<IdentityDifference>,
 ) {
-    // An earlier version did not record the prompts or the code.
-    let is_unknown = match &path[..] {
-        [.., "prompts"] => before.is_none(),
-        [metric @ .., "code"] if is_metric(metric) => before.is_none() || after.is_none(),
-        _ => false,
+    let is_equal = match path[..] {
+        // An earlier version did not record the prompts or the code.
+        ["prompts"] if expected.is_none() => true,
+        ["code"] if expected.is_none() || found.is_none() => true,
+        ["params"] => declared(expected) == declared(found),
+        _ => expected == found,
     };
-    if before == after
-        || is_unknown
-        || path.last() == Some(&"params") && declared(before) == declared(after)
-    {
+    if is_equal {
         return;
     }
-    if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
+    if let (Some(Value::Object(expected)), Some(Value::Object(found))) = (expected, found) {
         // Sorted, because the order of keys depends on the features of `serde_json`.
-        let mut keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
-        if is_metric(path) && before.get("version") != after.get("version") {
+        let mut keys: BTreeSet<&'a String> = expected.keys().chain(found.keys()).collect();
+        if path.is_empty() && expected.get("version") != found.get("version") {
             // The versions already differ, so the code is expected to.
             keys.retain(|key| *key != "code");
         }
         for key in keys {
             path.push(key);
-            differences(path, before.get(key), after.get(key), each);
+            differences(path, expected.get(key), found.get(key), all);
             path.pop();
         }
         return;
     }
-    each(path, short(before), short(after));
-}
-
-/// Returns `true` if a path leads to a metric, in its own identity or in that of a run.
-fn is_metric(path: &[&str]) -> bool {
-    matches!(path, [] | ["metrics", _])
+    all.push(IdentityDifference {
+        place: place(path),
+        expected: short(expected),
+        found: short(found),
+    });
 }
 
 /// Returns the declarations of parameters by name. Their order, documentation and the spelling of their types are not
@@ -415,7 +381,7 @@ fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Valu
 }
 
 /// Returns the name of a path in an identity, such as `` `threshold` `` or `` parameter `F1.profile` ``.
-pub fn place(path: &[&str]) -> String {
+fn place(path: &[&str]) -> String {
     match path {
         ["parameters", parameter] => format!("parameter `{}`", escape::name(parameter)),
         ["files", parameter] => format!("the files of parameter `{}`", escape::name(parameter)),

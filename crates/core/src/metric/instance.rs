@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::declared::{Declared, Requirement};
 use crate::dedup::Key;
-use crate::metric::answer::{self, at_once};
+use crate::metric::answer::at_once;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall, ScoredAtOnce, batching};
 use crate::score::{MetricError, MetricScore, Result, Scored};
 use crate::spec::MetricSpec;
@@ -247,7 +247,7 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
     }
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-        answer::score(self.answer(MetricCall::new(gold, pred))).await
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {

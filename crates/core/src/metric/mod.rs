@@ -23,8 +23,9 @@ pub mod params;
 pub mod typed_rows;
 
 pub use self::answer::{Answer, ScoredAtOnce};
-pub use self::call::{MetricCall, RepeatNumber};
-pub use self::optimizer::AcceptanceTest;
+pub use self::call::{MetricCall, RepeatNumber, Settings};
+pub use self::optimizer::{AcceptanceTest, FeedbackEvaluator};
+pub use self::param_group::ParamGroup;
 
 use async_trait::async_trait;
 
@@ -329,7 +330,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// # Errors
     /// Returns the same errors as [`evaluate`](Self::evaluate).
     async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
-        answer::grade(self.answer(call), call.trace.is_some()).await
+        Ok(self.answer(call).await?.grade(call.trace.is_some()))
     }
 
     /// Adds the requirements of the metric and its components to `all`.

@@ -217,7 +217,7 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     }
 
     async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>> {
-        Ok(objectives(self.answer(call).await?, &self.spec()))
+        Ok(objectives(&self.answer(call).await?, &self.spec()))
     }
 }
 
@@ -227,33 +227,27 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
 /// objective.
 ///
 /// The metadata contains the objective's `name`, and its `passed`, `range` and `details` if it has them.
-pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
+pub fn objectives(scored: &Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
         let parts = scored.parts().iter();
         return parts.map(|part| of_part(part, spec)).collect();
     }
-    let of_component = |name: &str, scored: &Scored| {
+    let of = |name: &str, scored: &Scored, range| {
         let passed = scored.passed.map(Value::from);
         let details = scored.own_details().map(Value::from);
         let objective = scored.clone().into_feedback().with_metadata("name", name);
-        described(objective, [("passed", passed), ("details", details)])
+        described(
+            objective,
+            [("passed", passed), ("details", details), ("range", range)],
+        )
     };
     let components = scored.components();
-    let objectives: Vec<_> = components
-        .filter_map(|component| Some(of_component(component.name, component.outcome.scored()?)))
-        .collect();
-    if !objectives.is_empty() {
-        return objectives;
+    let objectives = components.filter_map(|it| Some(of(it.name, it.outcome.scored()?, None)));
+    let objectives: Vec<_> = objectives.collect();
+    match objectives.is_empty() {
+        true => vec![of(spec.name, scored, range(spec))],
+        false => objectives,
     }
-    let passed = scored.passed.map(Value::from);
-    let details = scored.own_details().map(Value::from);
-    let described_by = [
-        ("passed", passed),
-        ("details", details),
-        ("range", range(spec)),
-    ];
-    let objective = scored.into_feedback().with_metadata("name", spec.name);
-    vec![described(objective, described_by)]
 }
 
 fn of_part(part: &Part, spec: &MetricSpec<'_>) -> FeedbackMetric {

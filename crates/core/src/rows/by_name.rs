@@ -10,7 +10,8 @@
 )]
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
+use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
@@ -194,7 +195,7 @@ pub fn configured(
                 }),
                 None => Some(*field),
             });
-        intern_fields(fields.collect())
+        intern_fields(&fields.collect::<Vec<_>>())
     };
     let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));
     let only_fields = spec.only_fields && names.iter().all(|(_, name)| *name != WHOLE);
@@ -204,65 +205,44 @@ pub fn configured(
     }
 }
 
-/// Interns a list of fields, because a spec contains `'static` references. There are few lists.
-pub(crate) fn intern_fields(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
-    static INTERNED: Mutex<Option<HashSet<&'static [FieldSpec<'static>]>>> = Mutex::new(None);
+/// Values that live as long as the process, each once. There are few.
+type Interned<T> = Mutex<Option<HashSet<&'static T>>>;
+
+fn interned<T: Eq + Hash + ?Sized>(
+    all: &Interned<T>,
+    value: &T,
+    leak: impl FnOnce() -> &'static T,
+) -> &'static T {
     // A panic cannot leave the set inconsistent, so a poisoned lock is safe to use.
-    let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
-    let interned = interned.get_or_insert_default();
-    interned.get(&*fields).copied().unwrap_or_else(|| {
-        let fields: &'static [FieldSpec<'static>] = fields.leak();
-        interned.insert(fields);
-        fields
+    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = all.get_or_insert_default();
+    all.get(value).copied().unwrap_or_else(|| {
+        let leaked = leak();
+        all.insert(leaked);
+        leaked
     })
 }
 
-type Names = &'static [&'static str];
-
-static INTERNED: Mutex<(BTreeSet<&'static str>, BTreeSet<Names>)> =
-    Mutex::new((BTreeSet::new(), BTreeSet::new()));
+/// Interns a list of fields, because a spec contains `'static` references.
+pub(crate) fn intern_fields(fields: &[FieldSpec<'static>]) -> &'static [FieldSpec<'static>] {
+    static FIELDS: Interned<[FieldSpec<'static>]> = Mutex::new(None);
+    interned(&FIELDS, fields, || fields.to_vec().leak())
+}
 
 /// Interns a name and returns it as a static string.
 pub fn intern(name: &str) -> &'static str {
-    intern_all(std::iter::once(name))[0]
-}
-
-/// Interns a list of names.
-pub(crate) fn intern_all<'a>(names: impl Iterator<Item = &'a str>) -> Names {
-    // A panic cannot leave the sets inconsistent, so a poisoned lock is safe to use.
-    let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
-    let (words, lists) = &mut *interned;
-    let word = |name: &str| {
-        words.get(name).copied().unwrap_or_else(|| {
-            let name: &'static str = name.to_owned().leak();
-            words.insert(name);
-            name
-        })
-    };
-    let names: Vec<&'static str> = names.map(word).collect();
-    lists.get(&*names).copied().unwrap_or_else(|| {
-        let names: Names = names.leak();
-        lists.insert(names);
-        names
-    })
+    static NAMES: Interned<str> = Mutex::new(None);
+    interned(&NAMES, name, || name.to_owned().leak())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::intern_all;
+    use super::intern;
 
     #[test]
-    fn equal_lists_are_interned_once() {
-        let first = intern_all(["format", "length"].into_iter());
-        let again = intern_all(
-            [String::from("format"), String::from("length")]
-                .iter()
-                .map(|it| &**it),
-        );
+    fn equal_names_are_interned_once() {
+        let (first, again) = (intern("format"), intern(&String::from("format")));
         assert!(std::ptr::eq(first, again));
-        assert_eq!(
-            intern_all(["length", "format"].into_iter()),
-            ["length", "format"]
-        );
+        assert_eq!([first, intern("length")], ["format", "length"]);
     }
 }

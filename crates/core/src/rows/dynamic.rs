@@ -394,7 +394,7 @@ pub(crate) fn inputs_of_row<G: Clone + 'static>(
     Ok(of_type.unwrap_or_else(|| gold.clone()))
 }
 
-fn cast<T: 'static, G: 'static>(value: &mut Option<T>) -> Option<G> {
+pub(crate) fn cast<T: 'static, G: 'static>(value: &mut Option<T>) -> Option<G> {
     let value: &mut dyn Any = value;
     value.downcast_mut::<Option<G>>().and_then(Option::take)
 }

@@ -100,34 +100,26 @@ impl FieldError {
 
     /// Writes the error's message, naming the side of the row.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, side: Side) -> fmt::Result {
-        match self {
-            Self::Missing { field, present } if present.is_empty() => {
-                write!(f, "no field `{side}.{field}`; found no fields")
-            }
+        let (field, expected, found) = match self {
             Self::Missing { field, present } => {
-                let present = escape::names(present.iter().map(String::as_str));
-                write!(f, "no field `{side}.{field}`; found {present}")
+                let present = match present.is_empty() {
+                    true => "no fields".to_owned(),
+                    false => escape::names(present.iter().map(String::as_str)),
+                };
+                return write!(f, "no field `{side}.{field}`; found {present}");
             }
-            Self::Null { field, expected } => {
-                write!(f, "field `{side}.{field}`: expected {expected}, found null")
-            }
-            Self::NotFinite { field } => {
-                write!(
-                    f,
-                    "field `{side}.{field}`: expected a value, found NaN or an infinity"
-                )
-            }
+            Self::Null { field, expected } => (field, &**expected, "null"),
+            Self::NotFinite { field } => (field, "a value", "NaN or an infinity"),
             Self::WrongType {
                 field,
                 expected,
                 found,
-            } => {
-                write!(
-                    f,
-                    "field `{side}.{field}`: expected {expected}, found {found}"
-                )
-            }
-        }
+            } => (field, &**expected, &**found),
+        };
+        write!(
+            f,
+            "field `{side}.{field}`: expected {expected}, found {found}"
+        )
     }
 }
 
@@ -196,8 +188,8 @@ impl MissingFields {
                     .any(|param| param.names_prediction(*position));
                 field.required && is_missing && is_fixed && fields[0].name != field.name
             });
-            let others = others.map(|(_, field)| field.name.to_owned().into());
-            let others: Vec<_> = others.map(|name| MissingField::new(name, false)).collect();
+            let missing = |name: &str| MissingField::new(name.to_owned().into(), false);
+            let others: Vec<_> = others.map(|(_, field)| missing(field.name)).collect();
             fields.extend(others);
         }
         Ok(Self { fields, present })
@@ -225,25 +217,6 @@ impl MissingFields {
         }
     }
 
-    /// Adds a field. `present` has the names of the prediction's fields, or `None` for a record, which has all of them.
-    /// `is_visible` is true if the function gets `None` for the field.
-    pub(crate) fn add(
-        &mut self,
-        name: &'static str,
-        present: Option<Vec<String>>,
-        is_visible: bool,
-    ) {
-        let is_null = present
-            .as_ref()
-            .is_none_or(|names| names.iter().any(|it| it == name));
-        self.fields.push(MissingField {
-            name: name.into(),
-            is_null,
-            is_visible,
-        });
-        self.present = present.unwrap_or_default();
-    }
-
     /// Returns the names of the fields that the prediction has.
     pub fn present(&self) -> &[String] {
         &self.present
@@ -257,7 +230,8 @@ impl MissingFields {
 pub struct Absent(pub(crate) Option<Box<MissingFields>>);
 
 impl Absent {
-    /// Does the same as [`MissingFields::add`].
+    /// Adds a field. `present` has the names of the prediction's fields, or `None` for a record, which has all of them.
+    /// `is_visible` is true if the function gets `None` for the field.
     #[cold]
     pub(crate) fn add(
         &mut self,
@@ -265,9 +239,13 @@ impl Absent {
         present: Option<Vec<String>>,
         is_visible: bool,
     ) {
-        self.0
-            .get_or_insert_default()
-            .add(field.name, present, is_visible);
+        let has = |names: &Vec<String>| names.iter().any(|name| name == field.name);
+        let missing = self.0.get_or_insert_default();
+        missing.fields.push(MissingField {
+            is_visible,
+            ..MissingField::new(field.name.into(), present.as_ref().is_none_or(has))
+        });
+        missing.present = present.unwrap_or_default();
     }
 }
 

@@ -342,14 +342,6 @@ pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row.read_field(field)
 }
 
-/// Returns `true` if [`read`] succeeds.
-pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
-    row: &'r R,
-    field: &FieldSpec<'static>,
-) -> bool {
-    row.read_field(field).is_ok()
-}
-
 /// Reads an optional field of a prediction.
 ///
 /// The field is `N`, and `W` is an [`Optional`]. A missing or null field is added to `absent`.

@@ -10,13 +10,13 @@ pub mod provide;
 pub(crate) mod text_cell;
 
 pub use self::by_name::{Given, NamedFields};
-pub use self::dynamic::{Example, Prediction, Trace, TraceStep};
+pub use self::dynamic::{Example, InputError, Prediction, Trace, TraceStep};
 pub use self::field_error::{Absent, FieldError, MissingFields};
 pub use self::fields::{
     FieldType, MaybeOwned, Optional, Owned, Raw, ReadAs, ReadField, Record, Ref, RowType, Slice,
     Text,
 };
-pub use self::named_values::Fields;
+pub use self::named_values::{Fields, FromSerializeError};
 pub use self::provide::Provide;
 pub(crate) use self::text_cell::{Cell, read_fields};
 

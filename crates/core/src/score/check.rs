@@ -49,10 +49,7 @@ impl Check {
 
     /// Creates a failing check with a reason.
     pub fn fail(reason: impl Into<String>) -> Self {
-        Self {
-            passed: false,
-            feedback: Some(reason.into()),
-        }
+        Self::unless(Some(reason.into()))
     }
 
     /// Sets the feedback.
@@ -140,11 +137,7 @@ impl<T: MetricReturn> MetricReturn for Explained<T> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let scored = self.score.into_scored(spec)?;
-        Ok(match self.details {
-            Some(details) => scored.explained(details),
-            None => scored,
-        })
+        Ok(explained(self.score.into_scored(spec)?, self.details))
     }
 }
 

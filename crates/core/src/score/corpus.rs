@@ -231,15 +231,12 @@ impl CorpusState for LabelScore {
     }
 
     fn record(&self) -> Option<Value> {
-        let (gold, predicted) = self.pairs.only()?;
-        let labels = (gold.to_owned(), predicted.to_owned());
-        let formula = self.formula.clone();
-        Record::Labels { formula, labels }.to_value()
+        Some(json!({ "formula": self.formula, "labels": self.pairs.only()? }))
     }
 }
 
-/// The contribution of one row.
-#[derive(Serialize, Deserialize)]
+/// The contribution of one row, as a result file contains it.
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum Record {
     /// The gold label and the predicted label.
@@ -258,7 +255,7 @@ enum Record {
 }
 
 /// The formula of a score of numbers. Each variant says which values a row contributes.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueFormula {
     /// The gold and the predicted value.
@@ -363,35 +360,6 @@ impl CorpusFormula for ChrfOptions {
     }
 }
 
-impl Record {
-    fn to_value(&self) -> Option<Value> {
-        serde_json::to_value(self).ok()
-    }
-
-    fn values<const N: usize>(formula: ValueFormula, values: [f64; N]) -> Option<Value> {
-        let values = values.to_vec();
-        Self::Values { formula, values }.to_value()
-    }
-
-    /// Returns the contribution, unless no metric returns such a one.
-    fn restore(self) -> Option<Counted> {
-        match self {
-            Self::Labels { formula, labels } => {
-                let (gold, predicted) = labels;
-                Some(Counted::new(LabelScore::of_pair(
-                    &gold, &predicted, formula,
-                )))
-            }
-            Self::Values { formula, values } => formula.restore(&values),
-            Self::Counts { formula, counts } => {
-                let is_valid = formula.width() == Some(counts.len())
-                    && counts.iter().all(|count| *count <= MAX_COUNT);
-                is_valid.then(|| Counted::new(CorpusCounts::new(counts, formula)))
-            }
-        }
-    }
-}
-
 impl ValueFormula {
     fn restore(self, values: &[f64]) -> Option<Counted> {
         let is_share = |value: f64| (0.0..=1.0).contains(&value);
@@ -422,7 +390,19 @@ impl ValueFormula {
 ///
 /// Returns `None` if the record is not in a form that this library writes.
 pub fn restore(record: &Value) -> Option<Counted> {
-    Record::deserialize(record).ok()?.restore()
+    match Record::deserialize(record).ok()? {
+        Record::Labels { formula, labels } => {
+            let (gold, predicted) = labels;
+            let score = LabelScore::of_pair(&gold, &predicted, formula);
+            Some(Counted::new(score))
+        }
+        Record::Values { formula, values } => formula.restore(&values),
+        Record::Counts { formula, counts } => {
+            let is_valid = formula.width() == Some(counts.len())
+                && counts.iter().all(|count| *count <= MAX_COUNT);
+            is_valid.then(|| Counted::new(CorpusCounts::new(counts, formula)))
+        }
+    }
 }
 
 /// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and a row's record.
@@ -439,25 +419,23 @@ macro_rules! corpus_states {
 
             fn record(&self) -> Option<Value> {
                 let $this = self;
-                $record
+                Some($record)
             }
         }
     )*};
 }
 
 corpus_states! {
-    ValuePairs: spearman, |pairs| {
-        Record::values(ValueFormula::Spearman, <[f64; 2]>::from(pairs.only()?))
-    };
+    ValuePairs: spearman, |pairs| json!({ "formula": "spearman", "values": pairs.only()? });
     ClassScores: auroc, |scores| {
         let (is_positive, score) = scores.only()?;
-        Record::values(ValueFormula::Auroc, [f64::from(u8::from(is_positive)), score])
+        json!({ "formula": "auroc", "values": [f64::from(u8::from(is_positive)), score] })
     };
-    Brier: score, |brier| Record::values(ValueFormula::Brier, [brier.only()?]);
+    Brier: score, |brier| json!({ "formula": "brier", "values": [brier.only()?] });
     Calibration: expected_error, |calibration| {
         let (bins, came_true, probability) = calibration.only()?;
         let values = [f64::from(u8::from(came_true)), probability];
-        Record::values(ValueFormula::Calibration(bins), values)
+        json!({ "formula": { "calibration": bins }, "values": values })
     };
 }
 

@@ -196,7 +196,7 @@ impl Counted {
     /// assert_eq!(counted.state::<CorpusCounts>(), None);
     /// ```
     pub fn state<S: CorpusState>(&self) -> Option<&S> {
-        self.state.as_any().downcast_ref()
+        (&*self.state as &dyn Any).downcast_ref()
     }
 }
 
@@ -216,18 +216,17 @@ impl PartialEq for Counted {
 }
 
 /// [`CorpusState`] as a trait object.
-trait Erased: fmt::Debug + Send + Sync {
+trait Erased: Any + fmt::Debug + Send + Sync {
     fn merge_with(&mut self, other: &dyn Erased);
     fn score(&self) -> Result<f64, NotDefined>;
     fn record(&self) -> Option<Value>;
     fn boxed(&self) -> Box<dyn Erased>;
     fn equals(&self, other: &dyn Erased) -> bool;
-    fn as_any(&self) -> &dyn Any;
 }
 
 impl<S: CorpusState> Erased for S {
     fn merge_with(&mut self, other: &dyn Erased) {
-        let other = other.as_any().downcast_ref();
+        let other = (other as &dyn Any).downcast_ref();
         debug_assert!(other.is_some(), "a metric returns one type of state");
         if let Some(other) = other {
             self.merge(other);
@@ -247,11 +246,7 @@ impl<S: CorpusState> Erased for S {
     }
 
     fn equals(&self, other: &dyn Erased) -> bool {
-        other.as_any().downcast_ref() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+        (other as &dyn Any).downcast_ref() == Some(self)
     }
 }
 

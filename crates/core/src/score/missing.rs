@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::replied_by::{self, RepliedBy};
+use indexmap::IndexSet;
+
+use super::replied_by::RepliedBy;
 use super::{LostJudges, OFFLINE_JUDGE};
 use crate::rows::{Absent, FieldError, MissingFields};
 use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored, row_answer};
@@ -28,24 +30,17 @@ impl Scored {
     /// assert_eq!(scored.feedback().unwrap(), "the prediction has no field `intent`");
     /// ```
     pub fn missing_fields(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        self.each_missing(&mut |missing| {
-            for field in missing.iter() {
-                if !names.contains(&&*field.name) {
-                    names.push(&field.name);
-                }
-            }
-        });
-        names
+        let fields = self.missing().into_iter().flat_map(MissingFields::iter);
+        let names: IndexSet<&str> = fields.map(|field| &*field.name).collect();
+        names.into_iter().collect()
     }
 
-    /// Calls a function with the missing fields of the metric and of each component.
+    /// Returns the missing fields of the metric and of each component.
     #[doc(hidden)]
-    pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
-        let missing = self.critique.as_ref().and_then(|it| it.missing.as_deref());
-        missing.into_iter().for_each(&mut *call);
-        self.scored_components()
-            .for_each(|scored| scored.each_missing(call));
+    pub fn missing(&self) -> Vec<&MissingFields> {
+        let own = self.critique.as_ref().and_then(|it| it.missing.as_deref());
+        let of_components = self.scored_components().flat_map(Self::missing);
+        own.into_iter().chain(of_components).collect()
     }
 
     /// Marks a score computed with replacements for missing fields, and explains it.
@@ -120,19 +115,9 @@ impl Scored {
     ///
     /// A judge that occurs several times in a composite is called once, but has an entry for each occurrence.
     pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
-        let mut all = Vec::new();
-        self.each_replied_by(&mut |replied_by| all.push(replied_by));
-        all
-    }
-
-    /// Calls a function for each entry of [`replied_by`](Self::replied_by).
-    #[doc(hidden)]
-    pub fn each_replied_by<'a>(&'a self, call: &mut dyn FnMut(RepliedBy<'a>)) {
-        if let Some(metadata) = self.metadata() {
-            replied_by::each_in(metadata, call);
-        }
-        self.scored_components()
-            .for_each(|scored| scored.each_replied_by(call));
+        let own = self.metadata().map(RepliedBy::of_metadata);
+        let of_components = self.scored_components().flat_map(Self::replied_by);
+        own.into_iter().flatten().chain(of_components).collect()
     }
 }
 

@@ -17,15 +17,17 @@ pub mod return_types;
 mod scored;
 mod validated;
 
+pub use self::check::Explanation;
 pub use self::component_results::Component;
 pub(crate) use self::component_results::{ComponentResult, Components};
-pub use self::corpus::CorpusCounts;
+pub use self::corpus::{CorpusCounts, CorpusFormula};
 pub use self::counted::{CorpusState, Counted};
 pub use self::error::{MetricError, MetricErrorKind, Result};
 pub use self::missing::unreadable_field;
 pub use self::outcome::{Outcome, RowAnswer, row_answer};
-pub(crate) use self::replied_by::{FAILED, JUDGES, ReplyCounts};
-pub use self::return_types::{Decided, MetricReturn, Undecided};
+pub use self::replied_by::RepliedBy;
+pub(crate) use self::replied_by::{FAILED, JUDGES, LostJudges, ReplyCounts};
+pub use self::return_types::{Decided, MetricReturn, Undecided, WithCorpus};
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,7 +35,6 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-pub(crate) use replied_by::LostJudges;
 pub(crate) use scored::Critique;
 pub use scored::Scored;
 

@@ -271,10 +271,11 @@ impl RowAnswer {
         match self {
             Self::Scored(scored) => Ok(scored),
             Self::Counted {
-                metric,
-                cost_msats,
-                counted,
-            } => Err(no_row_score(metric, cost_msats, counted)),
+                metric, cost_msats, ..
+            } => {
+                let error = MetricError::new(metric, MetricErrorKind::NoRowScore);
+                Err(error.with_cost_msats(cost_msats))
+            }
         }
     }
 
@@ -340,17 +341,6 @@ impl<T: Into<RowAnswer>> From<Result<T, MetricError>> for Outcome {
     }
 }
 
-/// Creates the error of a metric that scores all rows together, and drops the contribution, which callers do not need.
-#[cold]
-#[inline(never)]
-#[allow(
-    clippy::needless_pass_by_value,
-    reason = "the contribution is dropped here"
-)]
-fn no_row_score(metric: String, cost_msats: u64, _counted: Counted) -> MetricError {
-    MetricError::new(metric, MetricErrorKind::NoRowScore).with_cost_msats(cost_msats)
-}
-
 #[cfg(test)]
 mod tests {
     use std::error::Error as _;
@@ -387,7 +377,7 @@ mod tests {
         let names = ["a", "b", "c"].map(Into::into);
         let components = Components(names.into_iter().zip(results).collect());
         let spec = MetricSpec::new("all");
-        let scored = Scored::of_components(0.25, (3, 1.0), Some(components), "all", &spec);
+        let scored = Scored::of_components(0.25, (3, 1.0), Some(components), &spec);
         Outcome::Scored(scored.unwrap())
     }
 
@@ -512,7 +502,7 @@ mod tests {
         let result = ComponentResult::from(Ok::<RowAnswer, _>(of_row().into()));
         let components = Components(vec![("a".into(), result)]);
         let spec = MetricSpec::new("all");
-        let all = Scored::of_components(1.0, (0, 1.0), Some(components), "all", &spec).unwrap();
+        let all = Scored::of_components(1.0, (0, 1.0), Some(components), &spec).unwrap();
         assert!(Outcome::Scored(all).has_contribution());
         let counted = Outcome::Counted(Counted::new(counts));
         let error = serde_json::to_string(&counted).unwrap_err().to_string();

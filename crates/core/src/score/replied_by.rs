@@ -76,46 +76,34 @@ impl<'a> RepliedBy<'a> {
     /// The entries of the score's components are not included. Replies from the offline stand-in, or without a reported
     /// model, have no entry.
     pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
-        let mut all = Vec::new();
-        each_in(metadata, &mut |replied_by| all.push(replied_by));
-        all
-    }
-}
-
-/// Calls a function with the entries in the metadata of one score. A metric of two judges has both judges' metadata
-/// under their names.
-pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut(RepliedBy<'a>)) {
-    let label = metadata.get("judge");
-    if label.is_some_and(|label| label == OFFLINE_JUDGE) {
-        return;
-    }
-    for (key, value) in metadata {
-        match value {
+        if metadata
+            .get("judge")
+            .is_some_and(|label| label == OFFLINE_JUDGE)
+        {
+            return Vec::new();
+        }
+        let entries = metadata.iter().map(|(key, value)| match value {
             Value::Array(judges) if key == JUDGES || key == FAILED => {
-                judges.iter().for_each(|judge| each_of_judge(judge, call));
+                judges.iter().flat_map(Self::of_judge).collect()
             }
-            Value::Object(metadata) => each_in(metadata, call),
-            _ => {}
-        }
+            // A metric of two judges has both judges' metadata under their names.
+            Value::Object(metadata) => Self::of_metadata(metadata),
+            _ => Vec::new(),
+        });
+        entries.flatten().collect()
     }
-}
 
-/// Does the same as [`each_in`] for one judge. Metadata of another form has no entries.
-fn each_of_judge<'a>(entry: &'a Value, call: &mut dyn FnMut(RepliedBy<'a>)) {
-    let Some(judge) = entry["judge"].as_str() else {
-        return;
-    };
-    for found in entry[REPLIED_BY].as_array().into_iter().flatten() {
-        let (model, replies) = (found["model"].as_str(), found["replies"].as_u64());
-        let fingerprint = found["fingerprint"].as_str();
-        if let (Some(model), Some(replies)) = (model, replies) {
-            call(RepliedBy {
-                judge,
-                model,
-                fingerprint,
-                replies,
-            });
-        }
+    /// Reads the entries of one judge. Metadata of another form has no entries.
+    fn of_judge(entry: &'a Value) -> impl Iterator<Item = Self> {
+        let found = entry[REPLIED_BY].as_array().into_iter().flatten();
+        found.filter_map(move |found| {
+            Some(Self {
+                judge: entry["judge"].as_str()?,
+                model: found["model"].as_str()?,
+                fingerprint: found["fingerprint"].as_str(),
+                replies: found["replies"].as_u64()?,
+            })
+        })
     }
 }
 

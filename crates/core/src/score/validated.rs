@@ -6,18 +6,13 @@ use crate::score::{Components, MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, ScoreKind};
 
 impl Scored {
-    /// Validates a number or bool, with the spec's cost. Most metrics return one, so it is constructed without
-    /// intermediate values.
+    /// Validates a number or bool, with the spec's cost. Most metrics return one.
     #[inline]
     pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
-        let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
-        let (value, passed) = validate(value, 1.0, spec.name, spec).map_err(paid)?;
-        let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
-        Ok(Self {
-            score,
-            passed,
-            critique: None,
-        })
+        Self::validated(
+            MetricScore::new(value).with_cost_msats(spec.cost_msats),
+            spec,
+        )
     }
 
     /// Validates a raw score against the spec.
@@ -25,40 +20,26 @@ impl Scored {
     /// # Errors
     /// Returns [`MetricErrorKind::NotFinite`] or [`MetricErrorKind::OutOfRange`], or [`MetricErrorKind::Failed`] for a
     /// bool that is neither 0 nor 1.
+    #[inline]
     pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        let scored = Self {
-            score,
-            passed: None,
-            critique: None,
-        };
-        scored.checked(spec)
+        Self::with_critique(score, None::<Critique>, spec)
     }
 
     /// Validates a composite's score with the cost and confidence of its components, and adds their results if they are
-    /// read. The name is a separate argument, so the spec is not copied for every row.
+    /// read.
     #[inline]
     pub(crate) fn of_components(
         value: f64,
         (cost_msats, confidence): (u64, f64),
         components: Option<Components>,
-        name: &str,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
-        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
         let score = MetricScore::new(value).with_confidence(confidence);
-        let score = score.with_cost_msats(cost_msats);
-        let critique = |components| {
-            Box::new(Critique {
-                components: Some(components),
-                ..Critique::default()
-            })
-        };
-        Ok(Self {
-            score,
-            passed,
-            critique: components.map(critique),
-        })
+        let critique = components.map(|components| Critique {
+            components: Some(components),
+            ..Critique::default()
+        });
+        Self::with_critique(score.with_cost_msats(cost_msats), critique, spec)
     }
 
     /// Validates a score with feedback.
@@ -120,46 +101,36 @@ impl Scored {
         self.checked(spec)
     }
 
+    #[inline]
     pub(crate) fn with_critique(
         score: MetricScore,
-        critique: Critique,
+        critique: impl Into<Option<Critique>>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         let scored = Self {
             score,
             passed: None,
-            critique: Some(Box::new(critique)),
+            critique: critique.into().map(Box::new),
         };
         scored.checked(spec)
     }
 
+    /// Validates the value against the spec, and adds its verdict.
+    #[inline]
     fn checked(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
         self.limit_explanations();
-        let paid = |error: MetricError| error.with_cost_msats(self.score.cost_msats);
-        let (value, passed) =
-            validate(self.score.value, self.score.confidence, spec.name, spec).map_err(paid)?;
-        self.score.value = value;
-        self.passed = passed;
+        let (value, confidence) = (self.score.value, self.score.confidence);
+        if !is_in(value, spec) || !is_bool(value, spec) || !is_fraction(confidence) {
+            let error = invalid(value, confidence, spec.name, spec);
+            return Err(error.with_cost_msats(self.score.cost_msats));
+        }
+        self.passed = spec.verdict(value);
+        self.score.value = match self.passed {
+            Some(passed) if spec.strict => f64::from(u8::from(passed)),
+            // A sum of nothing is -0, but a score of zero has no sign.
+            _ => value + 0.0,
+        };
         Ok(self)
-    }
-}
-
-/// Validates a value against the spec, and returns it with its verdict.
-#[inline]
-fn validate(
-    value: f64,
-    confidence: f64,
-    name: &str,
-    spec: &MetricSpec<'_>,
-) -> Result<(f64, Option<bool>)> {
-    if !is_in(value, spec) || !is_bool(value, spec) || !is_fraction(confidence) {
-        return Err(invalid(value, confidence, name, spec));
-    }
-    let passed = spec.verdict(value);
-    match passed {
-        Some(passed) if spec.strict => Ok((f64::from(u8::from(passed)), Some(passed))),
-        // A sum of nothing is -0, but a score of zero has no sign.
-        passed => Ok((value + 0.0, passed)),
     }
 }
 
@@ -187,12 +158,11 @@ fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> Me
     let kind = match spec.range {
         _ if !value.is_finite() => MetricErrorKind::NotFinite { value },
         Some(range) if !range.contains(value) => MetricErrorKind::OutOfRange { value, range },
-        _ if !is_bool(value, spec) => {
-            let message = format!("expected 0 or 1 from a `bool` metric, found {value:?}");
-            MetricErrorKind::Failed { message }
-        }
         _ => {
-            let message = format!("expected a confidence in 0.0..=1.0, found {confidence:?}");
+            let message = match is_bool(value, spec) {
+                true => format!("expected a confidence in 0.0..=1.0, found {confidence:?}"),
+                false => format!("expected 0 or 1 from a `bool` metric, found {value:?}"),
+            };
             MetricErrorKind::Failed { message }
         }
     };
@@ -272,7 +242,7 @@ mod tests {
         let others = [
             Scored::of_value(-0.0, &spec).unwrap(),
             Scored::validated(zero.clone(), &spec).unwrap(),
-            Scored::of_components(-0.0, (0, 1.0), None, "m", &spec).unwrap(),
+            Scored::of_components(-0.0, (0, 1.0), None, &spec).unwrap(),
             Scored::of_other_program(zero, None, Map::new()),
             of_parts,
         ];

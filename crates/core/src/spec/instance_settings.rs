@@ -38,24 +38,22 @@ impl InstanceSettings {
             validate(threshold, &spec)?;
             spec.threshold = Some(threshold);
         }
-        let strict = |message| SettingError {
-            setting: "strict",
-            message,
+        let strict = |message: String| {
+            let setting = "strict";
+            Err(SettingError { setting, message })
         };
         match self.strict {
-            Some(true) if spec.kind == ScoreKind::Bool => {
-                return Err(strict(STRICT_BOOL.to_owned()));
-            }
+            Some(true) if spec.kind == ScoreKind::Bool => return strict(STRICT_BOOL.to_owned()),
             Some(true) if spec.kind == ScoreKind::Corpus => {
-                return Err(strict(STRICT_CORPUS.to_owned()));
+                return strict(STRICT_CORPUS.to_owned());
             }
             Some(true) if spec.threshold.is_none() => {
                 let middle = spec
                     .range
                     .map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
-                return Err(strict(format!(
+                return strict(format!(
                     "expected a threshold for `strict`, found none; set a threshold as well, such as {middle:?}"
-                )));
+                ));
             }
             Some(is_strict) => spec.strict = is_strict,
             None => {}

@@ -229,14 +229,10 @@ impl<'a> MetricSpec<'a> {
     /// Returns `true` if any of the metrics has an invalid attribute.
     #[doc(hidden)]
     pub const fn any_stub(specs: &[Self]) -> bool {
-        let mut index = 0;
-        while index < specs.len() {
-            if specs[index].is_stub {
-                return true;
-            }
-            index += 1;
+        match specs {
+            [spec, rest @ ..] => spec.is_stub || Self::any_stub(rest),
+            [] => false,
         }
-        false
     }
 
     /// Creates the spec of a proxy metric that costs nothing.
@@ -623,7 +619,7 @@ pub struct FieldSpec<'a> {
     /// `true` if a prediction without the required field is scored anyway.
     ///
     /// The prediction counts as incomplete. You can allow this by setting `missing` in `#[metric]` or `#[pred]`.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_be_missing: bool,
     /// A description of the type for users who do not read Rust.
     #[serde(skip)]
@@ -692,11 +688,6 @@ impl<'a> FieldSpec<'a> {
         self.help = help;
         self
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 /// A parameter of a metric, declared with `#[param]`.

@@ -6,7 +6,7 @@
 mod decision;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt as _;
 
@@ -143,12 +143,10 @@ impl Writer<'_> {
     }
 
     fn component(&self, component: &Component) -> Node {
-        let Context { span, compiled, .. } = self.cx;
-        let derived = leaves::derived(self.cx, self.cx.index(component));
         let named = self.named(component);
         Node {
-            derived,
-            shape: quote_spanned!(*span=> #compiled::Shape::Leaf(#named)),
+            derived: leaves::derived(self.cx, self.cx.index(component)),
+            shape: self.shape(quote_spanned!(self.cx.span=> Leaf(#named)), &[]),
         }
     }
 
@@ -225,7 +223,7 @@ impl Writer<'_> {
     fn weighted(&mut self, combination: &Combination) -> Node {
         let nodes = self.siblings("weighted", &combination.parts);
         let (mut pairs, mut parts) = (Vec::new(), Vec::new());
-        let mut shapes = Vec::new();
+        let (mut weights, mut shapes) = (Vec::new(), Vec::new());
         for (part, Node { derived, shape }) in combination.parts.iter().zip(nodes) {
             let Some(weight) = &part.weight else { continue };
             let number = self.number(weight);
@@ -236,13 +234,14 @@ impl Writer<'_> {
             }
             pairs.push(quote_spanned!(self.cx.span=> (#derived, #number)));
             parts.push(derived);
-            shapes.push(quote_spanned!(self.cx.span=> (#shape, #number)));
+            weights.push(number);
+            shapes.push(shape);
         }
-        let weights = combination
+        let written = combination
             .parts
             .iter()
             .filter_map(|part| part.weight.as_ref());
-        if !weights.into_iter().all(is_literal) {
+        if !written.into_iter().all(is_literal) {
             let at = combination.word.span();
             self.rule(
                 (at, at),
@@ -253,11 +252,10 @@ impl Writer<'_> {
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::weighted(&[#(#pairs),*]));
         let derived = self.unless_skipped(derived, &parts);
-        let shapes = self.list(&shapes);
-        let shape = quote_spanned!(*span=> #compiled::Shape::Weighted(#shapes));
+        let operator = quote_spanned!(*span=> Weighted(#compiled::list([#(#weights),*])));
         Node {
             derived: self.derive(&derived),
-            shape,
+            shape: self.shape(operator, &shapes),
         }
     }
 
@@ -271,16 +269,9 @@ impl Writer<'_> {
         }
     }
 
-    fn combined(&self, combinator: &str, parts: &[TokenStream]) -> TokenStream {
+    fn shape(&self, operator: impl ToTokens, parts: &[TokenStream]) -> TokenStream {
         let Context { span, compiled, .. } = self.cx;
-        let (combinator, parts) = (Ident::new(combinator, *span), self.list(parts));
-        let combinator = quote_spanned!(*span=> #compiled::Combinator::#combinator);
-        quote_spanned!(*span=> #compiled::Shape::Combined(#combinator, #parts))
-    }
-
-    fn list(&self, parts: &[TokenStream]) -> TokenStream {
-        let Context { span, compiled, .. } = self.cx;
-        quote_spanned!(*span=> #compiled::list([#(#parts),*]))
+        quote_spanned!(*span=> #compiled::Shape::new(#compiled::Operator::#operator, [#(#parts),*]))
     }
 
     fn verdict(&mut self, combinator: &str, within: &str, parts: &[Part]) -> Node {
@@ -303,30 +294,21 @@ impl Writer<'_> {
         }
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
-        let shape = self.combined(combinator, &shapes);
         Node {
             derived: self.derive(&derived),
-            shape,
+            shape: self.shape(Ident::new(combinator, *span), &shapes),
         }
     }
 
     fn at_least(&mut self, threshold: &Expr, of: &str, node: Node) -> Node {
         let (number, Node { derived, shape }) = (self.number(threshold), node);
-        let Context {
-            span,
-            compiled,
-            private,
-            ..
-        } = self.cx;
-        let args = quote_spanned!(*span=> "threshold", #of, &#derived, #number);
+        let span = self.cx.span;
+        let args = quote_spanned!(span=> "threshold", #of, &#derived, #number);
         self.rule(ends(threshold), "bound_fits", &args);
-        let derived = quote_spanned!(*span=> #derived.at_least(#number));
-        let shape = quote_spanned! {*span=>
-            #compiled::Shape::AtLeast(#private::boxed::Box::new(#shape), #number)
-        };
+        let derived = quote_spanned!(span=> #derived.at_least(#number));
         Node {
             derived: self.derive(&derived),
-            shape,
+            shape: self.shape(quote_spanned!(span=> AtLeast(#number)), &[shape]),
         }
     }
 
@@ -340,10 +322,9 @@ impl Writer<'_> {
         let derive = Ident::new(derive, *span);
         let combined = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
         let combined = self.unless_skipped(combined, &derived);
-        let shape = self.combined(combinator, &shapes);
         Node {
             derived: self.derive(&combined),
-            shape,
+            shape: self.shape(Ident::new(combinator, *span), &shapes),
         }
     }
 
@@ -359,36 +340,25 @@ impl Writer<'_> {
         };
         self.rule_of(&part.expression, "scores_rows", &derived);
         self.has_range("invert", &part.expression, &derived);
-        let Context {
-            span,
-            compiled,
-            private,
-            ..
-        } = self.cx;
-        let shape = quote_spanned! {*span=>
-            #compiled::Shape::Invert(#private::boxed::Box::new(#shape))
-        };
+        let span = self.cx.span;
         Node {
-            derived: self.derive(&quote_spanned!(*span=> #derived.invert())),
-            shape,
+            derived: self.derive(&quote_spanned!(span=> #derived.invert())),
+            shape: self.shape(quote_spanned!(span=> Invert), &[shape]),
         }
     }
 
     fn gate(&mut self, gate: &Gate) -> Node {
-        let (proxies_derived, proxy_shapes) = self.half("proxy", &gate.proxies, "is_proxy");
+        let (proxies_derived, mut shapes) = self.half("proxy", &gate.proxies, "is_proxy");
         let (truths_derived, truth_shapes) = self.half("truth", &gate.truths, "is_truth");
         let number = self.number(&gate.threshold);
-        let Context { span, compiled, .. } = self.cx;
-        let args =
-            quote_spanned!(*span=> "threshold", "of the proxies", &#proxies_derived, #number);
+        let (span, proxies) = (self.cx.span, shapes.len());
+        let args = quote_spanned!(span=> "threshold", "of the proxies", &#proxies_derived, #number);
         self.rule(ends(&gate.threshold), "bound_fits", &args);
-        let (proxies, truths) = (self.list(&proxy_shapes), self.list(&truth_shapes));
-        let shape = quote_spanned! {*span=>
-            #compiled::Shape::Gate { proxies: #proxies, at_least: #number, truths: #truths }
-        };
+        shapes.extend(truth_shapes);
+        let operator = quote_spanned!(span=> Gate { proxies: #proxies, at_least: #number });
         Node {
             derived: truths_derived,
-            shape,
+            shape: self.shape(operator, &shapes),
         }
     }
 

@@ -28,18 +28,11 @@ pub(crate) struct Model {
     pub(crate) generics: Generics,
     /// The defaults that a judge sets for its panel, each with its index among the panel's parameters.
     pub(crate) panel: Vec<(usize, String)>,
-    /// The judge that is evaluated instead of the function, if the metric is a judge.
-    pub(crate) judged: Option<Judged>,
+    /// The struct with the inputs of the judge that is evaluated instead of the function, if the metric is a judge. It has
+    /// a field for each parameter that is not configuration.
+    pub(crate) judged: Option<Ident>,
     /// The fingerprint of the code that computes the score.
     pub(crate) code: u64,
-}
-
-/// A judge whose fields are read into a struct.
-pub(crate) struct Judged {
-    /// The struct, with a field for each parameter that is not configuration.
-    pub(crate) input: Ident,
-    /// The type of the score.
-    pub(crate) kind: TokenStream,
 }
 
 /// The names of the metric and of its items.

@@ -49,7 +49,7 @@ impl<M: Module, T: Metric> dspy_rs::FeedbackEvaluator for Measured<M, T> {
         self.record(|| self.row_name(example), &outcome);
         match outcome {
             Outcome::Scored(scored) => {
-                let objectives = objectives(scored, &self.metric.spec());
+                let objectives = objectives(&scored, &self.metric.spec());
                 objectives
                     .into_iter()
                     .map(|objective| self.converted(objective, None))

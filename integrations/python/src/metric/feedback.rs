@@ -25,7 +25,7 @@ pub(super) fn prediction<'py>(
     spec: &MetricSpec<'_>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let objective_scores = PyDict::new(py);
-    for objective in objectives(scored.clone(), spec) {
+    for objective in objectives(&scored, spec) {
         let name = objective
             .metadata
             .get("name")

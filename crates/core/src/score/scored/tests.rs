@@ -27,7 +27,7 @@ fn judged(metadata: Value) -> Scored {
 fn composite(parts: [Scored; 2]) -> Scored {
     let results = parts.map(|part| ComponentResult::from(Ok::<RowAnswer, _>(part.into())));
     let components = Components(["a".into(), "b".into()].into_iter().zip(results).collect());
-    Scored::of_components(0.5, (0, 1.0), Some(components), "all", &SPEC).unwrap()
+    Scored::of_components(0.5, (0, 1.0), Some(components), &SPEC).unwrap()
 }
 
 #[test]

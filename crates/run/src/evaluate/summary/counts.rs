@@ -55,15 +55,14 @@ struct Rows {
 }
 
 impl MissingTally {
-    /// Counts the fields that a row lacks, as yielded by `each_missing`. A field that several components read counts
-    /// once.
+    /// Counts the fields that a row lacks. A field that several components read counts once.
     pub(crate) fn record<'a>(
         &mut self,
         row: u64,
-        each_missing: impl FnOnce(&mut dyn FnMut(&'a MissingFields)),
+        of_row: impl IntoIterator<Item = &'a MissingFields>,
     ) {
         let mut seen: Vec<&str> = Vec::new();
-        each_missing(&mut |missing| {
+        for missing in of_row {
             let is_first = self.first.as_ref().is_none_or(|(first, _)| row < *first);
             if is_first && missing.iter().any(|field| !field.is_null) {
                 self.first = Some((row, missing.present().to_vec()));
@@ -79,7 +78,7 @@ impl MissingTally {
                 rows.absent += u64::from(!field.is_null);
             }
             seen.extend(missing.iter().map(|field| &*field.name));
-        });
+        }
         self.rows += u64::from(!seen.is_empty());
     }
 

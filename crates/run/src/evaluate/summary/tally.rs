@@ -145,8 +145,9 @@ impl Tally {
         self.scored.record(scored.score.value);
         self.values.record(place, scored.score.value);
         self.record_lost_judges(row, scored);
-        self.missing.record(row, |each| scored.each_missing(each));
-        scored.each_replied_by(&mut |replied_by| self.judged_by.add(replied_by));
+        self.missing.record(row, scored.missing());
+        let replied_by = scored.replied_by().into_iter();
+        replied_by.for_each(|replied_by| self.judged_by.add(replied_by));
         match (&mut self.corpus, scored.corpus()) {
             (Some(sums), Some(counts)) => sums.merge(counts),
             (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
@@ -170,9 +171,7 @@ impl Tally {
 
     fn record_counted(&mut self, row: u64, counted: &Counted) {
         self.counts.scored += 1;
-        self.missing.record(row, |each| {
-            counted.missing.as_deref().into_iter().for_each(each);
-        });
+        self.missing.record(row, counted.missing.as_deref());
         match &mut self.counted {
             Some(all) => all.merge(counted),
             None => self.counted = Some(counted.clone()),

@@ -41,13 +41,14 @@ impl Writer<'_> {
             quote_spanned!(span=> &[#(#answers),*])
         });
         let (named, reads) = (self.named(node), self.reads(decision, node));
-        let shape = quote_spanned! {span=>
-            #compiled::Shape::Decision {
+        let operator = quote_spanned! {span=>
+            Decision(#compiled::Decision {
                 node: #named,
                 reads: #reads,
-                branches: #compiled::list([#((#answers, #shapes)),*]),
-            }
+                answers: #compiled::list([#(#answers),*]),
+            })
         };
+        let shape = self.shape(operator, &shapes);
         let derived =
             quote_spanned!(span=> #compiled::Derived::decision(&#known, &[#(#derived),*]));
         let derived = self.derive(&derived);
@@ -70,10 +71,9 @@ impl Writer<'_> {
                     self.rule(ends(score), "score_is_finite", &args);
                 }
                 let derived = quote_spanned!(span=> #compiled::Derived::constant(#number));
-                let shape = quote_spanned!(span=> #compiled::Shape::Number(#number));
                 Node {
                     derived: self.derive(&derived),
-                    shape,
+                    shape: self.shape(quote_spanned!(span=> Number(#number)), &[]),
                 }
             }
             Target::Part(index) => {

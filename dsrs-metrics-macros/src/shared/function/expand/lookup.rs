@@ -70,26 +70,13 @@ fn side_ident(side: Side, cx: &Context<'_>) -> Ident {
 fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let (ident, side) = (local(field, cx), side_ident(field.side, cx));
-    let is_plain = field.named_by().is_none() && !field.field.is_counted;
-    let (value, answer) = if is_plain {
-        let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
-        let spec = field.spec(cx);
-        let value =
-            quote_spanned!(*span=> #private::#side::<#name, #form, _, _>(&__call, #spec, __spec));
-        (value, quote_spanned!(*span=> error))
-    } else {
-        let read = if field.field.is_counted {
-            read_or_note
-        } else {
-            read
-        };
-        let value = read(cx, field, &quote_spanned!(*span=> __call.#side));
-        let side = cx.side(field.side);
-        (
-            value,
-            quote_spanned!(*span=> #private::unreadable_field(error, __spec, #side)),
-        )
+    let read = match field.field.is_counted {
+        true => read_or_note,
+        false => read,
     };
+    let value = read(cx, field, &quote_spanned!(*span=> __call.#side));
+    let side = cx.side(field.side);
+    let answer = quote_spanned!(*span=> #private::unreadable_field(error, __spec, #side));
     let unreadable = return_early(cx, &answer);
     quote_spanned! {*span=>
         let #ident = match #value {
@@ -101,34 +88,18 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
 
 /// Returns the expression that reads a field of `row`, which is an expression too.
 pub(super) fn read(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
+    let Context {
+        span,
+        runtime,
+        private,
+        ..
+    } = cx;
     if let Some(name) = field.named_by() {
         return quote_spanned!(*span=> #runtime::NamedFields::text_of(#row, &self.#name));
     }
-    access(cx, field, row, "read")
-}
-
-/// Returns the expression that is `true` if a field of `row` can be read.
-pub(super) fn can_read(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
-    if field.named_by().is_some() {
-        let value = read(cx, field, row);
-        return quote_spanned!(cx.span=> #value.is_ok());
-    }
-    access(cx, field, row, "can_read")
-}
-
-/// Returns the call of a function of the runtime crate for a field of `row`.
-fn access(
-    cx: &Context<'_>,
-    field: &FieldUse<'_>,
-    row: &TokenStream,
-    function: &str,
-) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    let function = Ident::new(function, *span);
     let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
     let spec = field.spec(cx);
-    quote_spanned!(*span=> #private::#function::<#name, #form, _>(#row, #spec))
+    quote_spanned!(*span=> #private::read::<#name, #form, _>(#row, #spec))
 }
 
 /// Returns the expression that reads a field of `row`, and adds the field to `__absent` if the row lacks it.

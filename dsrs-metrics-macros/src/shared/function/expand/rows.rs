@@ -6,7 +6,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::{self, bounds};
-use super::lookup::{can_read, read};
+use super::lookup::read;
 use super::run::answer;
 use crate::shared::contract::{calls, described};
 use crate::shared::function::side::Side;
@@ -60,11 +60,11 @@ fn checks(cx: &Context<'_>) -> TokenStream {
         let row = syn::Ident::new(field.side.name(), span);
         let row = quote_spanned!(span=> #row);
         let is_scored = cx.model.attrs.missing.is_some() && field.param.is_required(Side::Pred);
-        if !is_scored {
-            return can_read(cx, field, &row);
-        }
         let value = read(cx, field, &row);
-        quote_spanned!(span=> #private::is_scored(&#value))
+        match is_scored {
+            true => quote_spanned!(span=> #private::is_scored(&#value)),
+            false => quote_spanned!(span=> #value.is_ok()),
+        }
     });
     let checks: Vec<_> = checks.collect();
     if checks.is_empty() {

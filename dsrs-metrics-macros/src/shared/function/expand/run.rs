@@ -7,7 +7,7 @@ use super::context::Context;
 use super::fields::bounds;
 use super::lookup::{absent, arguments, readings, spec_of_call};
 use super::{explain, spec};
-use crate::shared::function::model::{Judged, Model};
+use crate::shared::function::model::Model;
 use crate::shared::function::param::Binding;
 use crate::shared::function::side::Side;
 
@@ -85,7 +85,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
         private,
         ..
     } = cx;
-    let Some(Judged { input, kind }) = &cx.model.judged else {
+    let Some(input) = &cx.model.judged else {
         let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
         let call = call(cx);
         return explain::if_read(cx, &quote_spanned!(*span=> #into_scored(#call, __spec)));
@@ -108,7 +108,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
         false => quote_spanned!(*span=> __absent),
     };
     quote_spanned! {*span=>
-        #private::judged::<Self, #kind>(self, #input { #(#fields,)* }, *__spec, #absent)
+        #private::judged::<Self>(self, #input { #(#fields,)* }, *__spec, #absent)
     }
 }
 
