@@ -48,7 +48,7 @@ pub use object_rows::{ObjectRow, ObjectRows};
 pub(crate) use object_rows::{column_strings, read_objects};
 pub(crate) use pairing::Pairing;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
+pub(crate) use parquet::JSON_COLUMNS;
 pub use reader::{DataReader, Pairs, Samples};
 pub(crate) use result_row::{
     ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, PRED_HASH, attribute_columns, parse_hash, row_hash,

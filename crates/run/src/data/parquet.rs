@@ -24,9 +24,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, ConvertedType, Repetition};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{
-    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
-};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
@@ -42,9 +40,6 @@ use crate::messages::escape;
 /// The metadata key of a result file that lists its JSON columns.
 pub(crate) const JSON_COLUMNS: &str = "dsrs_metrics.json_columns";
 
-/// The metadata key of a result file that holds the manifest of the run.
-pub(crate) const EMBEDDED_MANIFEST: &str = "dsrs_metrics.manifest";
-
 /// The maximum number of rows in a batch.
 const BATCH_ROWS: u64 = 1024;
 
@@ -53,14 +48,6 @@ const BATCH_BYTES: u64 = 4 << 20;
 
 /// The maximum number of values in a batch.
 const BATCH_VALUES: u64 = 1 << 18;
-
-/// Returns the manifest in the metadata of a result file; `None` if it has none or cannot be read.
-pub(crate) fn embedded_manifest(file: &Path) -> Option<String> {
-    let file = std::fs::File::open(file).ok()?;
-    let read = || ParquetMetaDataReader::new().parse_and_finish(&file);
-    let metadata = panic::catch(false, read).ok()?.ok()?;
-    entry(&metadata, EMBEDDED_MANIFEST).map(str::to_owned)
-}
 
 fn entry<'m>(metadata: &'m ParquetMetaData, key: &str) -> Option<&'m str> {
     let entries = metadata.file_metadata().key_value_metadata()?;

@@ -11,11 +11,10 @@ use indexmap::{IndexMap, IndexSet};
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::checked;
 use crate::contract::{Direction, MetricIdentity, Origin, ScoreKind};
-#[cfg(feature = "parquet")]
-use crate::data::embedded_manifest;
 use crate::data::{DataError, Format, NamedFile, ObjectRows, column_strings, read_objects};
 use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
+    read_manifest,
 };
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::MAX_VALUES;
@@ -393,27 +392,6 @@ impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         Self::Data(error)
     }
-}
-
-/// Returns a result file's manifest, or the reason the file has none.
-///
-/// `references` are the manifest references in the file's rows.
-#[doc(hidden)]
-pub fn read_manifest(
-    file: &Path,
-    references: &[String],
-) -> Result<Result<Box<Manifest>, String>, ManifestError> {
-    if file.as_os_str() == "-" {
-        return Ok(Err("standard input has no manifest".to_owned()));
-    }
-    #[cfg(feature = "parquet")]
-    let embedded = match Format::of(file) {
-        Some(Format::Parquet) => embedded_manifest(file),
-        _ => None,
-    };
-    #[cfg(not(feature = "parquet"))]
-    let embedded = None;
-    manifest::find(file, references, embedded)
 }
 
 /// Returns the manifest of a result file, or the reason the file has none.

@@ -6,10 +6,10 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
 use super::file::Results;
-use super::run::{CORPUS, RowIndex, Run, entry, read_manifest};
+use super::run::{CORPUS, RowIndex, Run, entry};
 use crate::contract::{Counted, ScoreKind};
 use crate::data::NamedFile;
-use crate::evaluate::manifest::Manifest;
+use crate::evaluate::manifest::{Manifest, read_manifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json;
 
