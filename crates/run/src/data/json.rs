@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -297,29 +298,22 @@ fn row_of<'de, A: MapAccess<'de>>(
             map.next_value_seed(fields).map(Shape::Map)
         }
     };
-    while let Some(key) = map.next_key_seed(Key(names, selection.is_some()))? {
-        let Some(key) = key else {
-            map.next_value::<IgnoredAny>()?;
-            continue;
-        };
+    while let Some(Key(key)) = map.next_key()? {
+        let is_of_side = key.starts_with("gold.") || key.starts_with("pred.");
+        if selection.is_some() && (key == "scores" || is_of_side) {
+            return Err(A::Error::custom("an unusual row"));
+        }
         let is_duplicate = match &*key {
             "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
             "gold" => row.gold.replace(side(&mut map, Side::Gold)?).is_some(),
             "pred" => row.pred.replace(side(&mut map, Side::Pred)?).is_some(),
-            "scores" => {
-                let scores = match map.next_value()? {
-                    Shape::Other(value) => value,
-                    Shape::<Fields>::Map(scores) => {
-                        row.score_names = scores.keys().map(str::to_owned).collect();
-                        Value::Object(scores.into_iter().collect())
-                    }
-                };
-                row.attributes.insert("scores", scores).is_some()
-            }
-            _ => {
-                let UniqueKeys(value) = map.next_value()?;
-                row.attributes.insert_named(key.clone(), value).is_some()
-            }
+            key => match selected(key, names) {
+                None => map.next_value::<IgnoredAny>().map(|_| false)?,
+                Some(name) => {
+                    let UniqueKeys(value) = map.next_value()?;
+                    row.attributes.insert_named(name, value).is_some()
+                }
+            },
         };
         reject_duplicate(is_duplicate, &key)?;
     }
@@ -346,8 +340,8 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
         let mut fields = Fields::default();
-        while let Some(key) = map.next_key_seed(Key(self.0, false))? {
-            match key {
+        while let Some(Key(key)) = map.next_key()? {
+            match selected(&key, self.0) {
                 None => _ = map.next_value::<IgnoredAny>()?,
                 Some(key) => {
                     let UniqueKeys(value) = map.next_value()?;
@@ -361,44 +355,15 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
     }
 }
 
-/// Reads a key: one of these names, or any. Returns `None` for other keys. The flag is `true` for a key of a row.
-struct Key<'s>(Option<&'s [&'static str]>, bool);
+/// A key, borrowed from the JSON text if possible.
+#[derive(Deserialize)]
+pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = Option<Cow<'static, str>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = Option<Cow<'static, str>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
-        let Self(names, is_of_row) = self;
-        if is_of_row {
-            match key {
-                "id" => return Ok(Some("id".into())),
-                "gold" => return Ok(Some("gold".into())),
-                "pred" => return Ok(Some("pred".into())),
-                // The row may be from a result file, or have a field twice.
-                _ if key == "scores" || key.starts_with("gold.") || key.starts_with("pred.") => {
-                    return Err(E::custom("an unusual row"));
-                }
-                _ => {}
-            }
-        }
-        Ok(match names {
-            None => Some(Cow::Owned(key.to_owned())),
-            Some(names) => names
-                .iter()
-                .find(|name| **name == key)
-                .map(|name| Cow::Borrowed(*name)),
-        })
-    }
+/// Returns the key as a name if it is one of these names; without names, every key is read.
+fn selected(key: &str, names: Option<&[&'static str]>) -> Option<Cow<'static, str>> {
+    let Some(names) = names else {
+        return Some(key.to_owned().into());
+    };
+    let name = names.iter().find(|name| **name == key)?;
+    Some(Cow::Borrowed(*name))
 }

@@ -40,6 +40,7 @@ pub(crate) use data_file::DataFiles;
 pub use error::{DataError, DataErrorKind};
 pub use gold::{Join, Missing};
 pub use input::{Encoding, ROW_LIMIT};
+pub(crate) use json::Key;
 #[doc(hidden)]
 pub use mapping::guess_mappings;
 pub use mapping::{Conversion, Mapping, MappingError};
@@ -51,7 +52,7 @@ pub(crate) use pairing::Pairing;
 pub(crate) use parquet::JSON_COLUMNS;
 pub use reader::{DataReader, Pairs, Samples};
 pub(crate) use result_row::{
-    ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, PRED_HASH, attribute_columns, parse_hash, row_hash,
+    GOLD_HASH, POSITIONAL, PRED_HASH, attribute_columns, metric_of, parse_hash, row_hash,
 };
 pub use row_file::Format;
 #[doc(hidden)]

@@ -28,8 +28,6 @@ pub struct ObjectRow {
     pub has_id: bool,
     /// The location of the row.
     pub at: Origin,
-    /// The keys of the row's `scores` object, in file order.
-    pub score_names: Vec<String>,
     /// `true` if the format stores every value as a string.
     pub textual: bool,
     /// `true` if the file format has columns, like CSV.
@@ -63,7 +61,6 @@ impl ObjectRow {
             has_id: id.is_some(),
             id: id.unwrap_or_else(|| number.to_string()),
             at,
-            score_names: std::mem::take(&mut row.score_names),
             textual: row.attributes.textual,
             is_flat: row.is_flat,
             is_result,

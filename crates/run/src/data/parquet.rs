@@ -28,10 +28,11 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::csv::{are_of_results, duplicate_column};
+use super::csv::duplicate_column;
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::value_limit;
 use super::pairing::Pairing;
+use super::result_row::are_of_results;
 use super::row::{Column, Row, RowObject, check_sides, has_not_finite};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Side, panic};
@@ -70,6 +71,7 @@ pub(super) struct ParquetFile {
     metadata: Arc<ParquetMetaData>,
     open: Open,
     pairing: Option<Arc<Pairing>>,
+    are_of_results: bool,
     row_limit: usize,
     /// The columns that are decoded.
     columns: ProjectionMask,
@@ -89,6 +91,7 @@ pub(super) struct ColumnRows {
     batch: RecordBatch,
     columns: Vec<Column>,
     json_columns: Arc<HashSet<String>>,
+    are_of_results: bool,
     row_limit: usize,
 }
 
@@ -144,6 +147,7 @@ impl ParquetFile {
                     .build()
             }),
             pairing,
+            are_of_results,
             row_limit,
             group: 0,
             group_start: 0,
@@ -177,6 +181,7 @@ impl ParquetFile {
                 .collect(),
             batch,
             json_columns: Arc::clone(&self.json_columns),
+            are_of_results: self.are_of_results,
             row_limit: self.row_limit,
         };
         Some((rows, error))
@@ -319,6 +324,7 @@ impl ColumnRows {
     fn convert(&self, row: usize, at: &Origin) -> Result<Row, DataError> {
         let mut object = RowObject {
             is_flat: true,
+            is_of_results: self.are_of_results,
             ..RowObject::default()
         };
         let mut size = 0;

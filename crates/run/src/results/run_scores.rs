@@ -25,16 +25,13 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Adds the proxies of metrics that judged a sample of the rows.
-    fn with_proxies(&self, manifest: Option<&Manifest>) -> Self {
-        let mut columns = self.clone();
+    /// Adds the metrics by which samples were scored, if not all metrics are read.
+    fn add_proxies(&mut self, manifest: Option<&Manifest>) {
         let truths = manifest.iter().flat_map(|manifest| &manifest.run.truth);
-        if !columns.names.is_empty() {
-            columns
-                .names
+        if !self.names.is_empty() {
+            self.names
                 .extend(truths.filter_map(|truth| truth.by.clone()));
         }
-        columns
     }
 }
 
@@ -74,11 +71,14 @@ impl RunScores {
         mut each: impl FnMut(usize, ResultRow),
     ) -> Result<Self, ResultsError> {
         // An error of the manifest is reported when the whole run is read.
-        let manifest = read_manifest(file.path, &[]).ok().and_then(Result::ok);
-        let columns = &columns.with_proxies(manifest.as_deref());
-        let mut scores = Self::new(Run::new(String::new()), columns);
+        let mut columns = columns.clone();
+        if !columns.names.is_empty() {
+            let manifest = read_manifest(file.path, &[]).ok().and_then(Result::ok);
+            columns.add_proxies(manifest.as_deref());
+        }
+        let mut scores = Self::new(Run::new(String::new()), &columns);
         scores.run = Run::read(file, shrink, |row| {
-            scores.add(&row, columns)?;
+            scores.add(&row, &columns)?;
             each(scores.len() - 1, row);
             Ok(())
         })?;
@@ -88,9 +88,10 @@ impl RunScores {
     /// Returns the scores of rows in memory.
     pub(super) fn of(results: &Results, columns: &Columns) -> Result<Self, ResultsError> {
         let mut scores = Self::new(results.run.clone(), columns);
-        let columns = &columns.with_proxies(results.manifest());
+        let mut columns = columns.clone();
+        columns.add_proxies(results.manifest());
         let mut rows = results.rows().iter();
-        rows.try_for_each(|row| scores.add(row, columns))?;
+        rows.try_for_each(|row| scores.add(row, &columns))?;
         Ok(scores)
     }
 

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::record::{ResultScore, RunRecord, not_json};
-use crate::contract::{CorpusCounts, Fields, Outcome, ProgramRun, Scored};
+use crate::contract::{Fields, Outcome, ProgramRun};
 use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 
@@ -89,7 +89,7 @@ struct Scores<'r> {
 
 impl Serialize for Scores<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let outcomes = self.outcomes.iter().map(written_score);
+        let outcomes = self.outcomes.iter().map(ResultScore::of);
         serializer.collect_map(self.metrics.iter().zip(outcomes))
     }
 }
@@ -138,17 +138,4 @@ impl<'r> Line<'r> {
         // Values are JSON already, and writing to a vector cannot fail.
         drop(serde_json::to_writer(line, self));
     }
-}
-
-/// Returns the score of a metric, with its contribution to a score of all rows.
-fn written_score(outcome: &Outcome) -> ResultScore {
-    let mut score = ResultScore::of(outcome);
-    score.written_corpus = match outcome {
-        Outcome::Counted(counted) => counted.record(),
-        outcome => outcome
-            .scored()
-            .and_then(Scored::corpus)
-            .and_then(CorpusCounts::record),
-    };
-    score
 }
