@@ -151,7 +151,7 @@ impl RawRow<'_> {
     }
 
     /// Returns the row as JSON text, if that is its format and it is not longer than a row may be.
-    pub(super) fn json(&self) -> Option<&str> {
+    pub(crate) fn json(&self) -> Option<&str> {
         match self.rows {
             BatchRows::Text(rows) => rows.text(self.index),
             _ => None,

@@ -46,7 +46,7 @@ pub use mapping::guess_mappings;
 pub use mapping::{Conversion, Mapping, MappingError};
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
-pub(crate) use object_rows::{column_strings, read_objects};
+pub(crate) use object_rows::{column_strings, open_objects};
 pub(crate) use pairing::Pairing;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::JSON_COLUMNS;

@@ -11,7 +11,9 @@ use indexmap::{IndexMap, IndexSet};
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::checked;
 use crate::contract::{Direction, MetricIdentity, Origin, ScoreKind};
-use crate::data::{DataError, Format, NamedFile, ObjectRows, column_strings, read_objects};
+use crate::data::{
+    DataError, Format, NamedFile, ObjectRow, ObjectRows, RawRow, column_strings, open_objects,
+};
 use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
     read_manifest,
@@ -342,41 +344,44 @@ pub(super) fn read_lines<E: From<ResultsError>>(
     check_is_no_manifest(file.path)?;
     manifest::check_version_of(file.path).map_err(ResultsError::from)?;
     let (mut complete, mut references) = (0, Vec::new());
-    read_objects(
-        file,
-        is_read,
-        |text, at| {
-            let mut row = of_line(text, at)?;
+    let read = |raw: &RawRow<'_>| {
+        if !is_read(raw.at.line) {
+            return Ok(None);
+        }
+        if let Some(mut row) = raw.json().and_then(|line| of_line(line, &raw.at)) {
             shrink(&mut row);
-            Some((row, true))
-        },
-        |row| {
-            let has_id = row.has_id;
-            let row = checked(row).map_err(Failure::Results)?;
-            Ok((row, has_id))
-        },
-        |row| {
-            let (mut row, has_id) = row.map_err(|error| match error {
-                Failure::Data(error) => ResultsError::of_row(error, complete),
-                Failure::Results(error) => error,
-            })?;
-            references.extend(row.manifest.take());
-            complete += 1;
-            each(row, has_id)
-        },
-    )?;
+            return Ok(Some((row, true)));
+        }
+        let row = ObjectRow::read(raw)?;
+        let has_id = row.has_id;
+        let row = checked(row).map_err(Failure::Results)?;
+        Ok(Some((row, has_id)))
+    };
+    let mut file = open_objects(file).map_err(|error| ResultsError::of_row(error, 0))?;
+    file.each_row(read, |row| {
+        let row = row.map_err(|error| match error {
+            Failure::Data(error) => ResultsError::of_row(error, complete),
+            Failure::Results(error) => error,
+        })?;
+        let Some((mut row, has_id)) = row else {
+            return Ok(());
+        };
+        references.extend(row.manifest.take());
+        complete += 1;
+        each(row, has_id)
+    })?;
     Ok(references)
 }
 
 /// Reads a line that has only the keys of a row, each at most once. Returns `None` for any other line; `parse.rs` reads
 /// it and says what is wrong with it.
-fn of_line(text: &str, at: &dyn Fn() -> Origin) -> Option<ResultRow> {
+fn of_line(text: &str, at: &Origin) -> Option<ResultRow> {
     // More bytes than this may be more values than the limit.
     if text.len() > 2 * MAX_VALUES {
         return None;
     }
     let row = ResultRow::of_json(text).ok()?;
-    let origin = Some(at());
+    let origin = Some(at.clone());
     inexact_number(text)
         .is_none()
         .then_some(ResultRow { origin, ..row })
@@ -450,7 +455,7 @@ mod tests {
 
     /// Returns `true` if a line is read with the same result as by the general parser.
     fn is_read(line: &str) -> bool {
-        let row = of_line(line, &at);
+        let row = of_line(line, &at());
         if let Some(row) = &row {
             let expected = parsed(line).unwrap_or_else(|error| panic!("{line}\n{error}"));
             assert_eq!(*row, expected, "{line}");
