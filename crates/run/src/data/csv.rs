@@ -312,7 +312,7 @@ impl Header {
         };
         let names: Vec<_> = names.into_iter().map(unescaped).collect();
         let unique: HashSet<_> = names.iter().map(String::as_str).collect();
-        let is_mapped = pairing.is_some_and(Pairing::has_mappings);
+        let is_mapped = pairing.is_some_and(|it| !it.mappings.is_empty());
         // Names may be equal once their apostrophes are removed.
         let is_common = unique.len() == names.len() && !(self.are_of_results && is_mapped);
         let selection = pairing.and_then(Pairing::selection);

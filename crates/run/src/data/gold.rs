@@ -107,7 +107,7 @@ pub(super) struct GoldFile {
     /// `true` if rows are joined by their position, as the lines of text are.
     pub(super) is_by_position: bool,
     missing: Missing,
-    rows: OnceLock<GoldRows>,
+    pub(super) rows: OnceLock<GoldRows>,
 }
 
 /// A gold row in the temporary file.
@@ -136,7 +136,7 @@ pub(super) type AddRow<'a> = dyn FnMut(Result<StoredLine, DataError>) -> Result<
 
 /// The gold rows of a file.
 #[derive(Debug)]
-struct GoldRows {
+pub(super) struct GoldRows {
     /// The temporary file, and the place of its next byte.
     file: Mutex<(BufReader<File>, u64)>,
     /// The rows by id, in the order of the file.
@@ -182,11 +182,6 @@ impl GoldFile {
     /// Returns `true` if any gold row has NaN or an infinity.
     pub(super) fn has_nan(&self) -> bool {
         self.rows.get().is_some_and(|rows| rows.has_nan)
-    }
-
-    /// Returns `true` if the rows were read.
-    pub(super) fn is_loaded(&self) -> bool {
-        self.rows.get().is_some()
     }
 
     /// Copies the rows to a temporary file. `each_row` calls its argument with each row.

@@ -13,11 +13,11 @@ use super::error::{DataError, DataErrorKind, invalid};
 use super::row::{NOT_FINITE, Row, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::{Fields, Origin, Side};
-use crate::json::is_too_large;
 use crate::json::read::{
     FromMap, Shape, UniqueKeys, is_long_integer, is_underflow, numbers, reject_duplicate,
     replace_constants,
 };
+use crate::json::{OBJECT, is_too_large};
 
 /// 2^64. From here on, `serde_json` reads an integer as a float.
 const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;
@@ -55,48 +55,34 @@ pub(super) enum Form {
 /// object that holds a list of rows among other data.
 pub(super) fn form_of_object(start: &[u8]) -> Option<Form> {
     let mut values = serde_json::Deserializer::from_slice(start).into_iter::<Map<String, Value>>();
-    let is_list_of_objects = |value: &Value| {
-        value
-            .as_array()
-            .is_some_and(|list| list.first().is_some_and(Value::is_object))
-    };
-    let is_key = |key: &String| matches!(&**key, "id" | "gold" | "pred" | "scores");
-    match values.next() {
-        Some(Ok(first)) => {
-            let is_only = start[values.byte_offset()..].trim_ascii().is_empty();
-            let has_objects = first.values().any(Value::is_object);
-            if first.keys().any(is_key) || !is_only {
-                Some(Form::Values)
-            } else if first.contains_key("columns")
-                && first.get("data").is_some_and(Value::is_array)
-            {
-                Some(Form::Split)
-            } else if first.values().any(is_list_of_objects)
-                || first.len() == 1 && first.values().all(Value::is_array)
-                || has_objects && !first.values().all(Value::is_object)
-                || first.is_empty()
-            {
-                None
-            } else {
-                Some(Form::Entries)
-            }
-        }
+    let keys_of_rows = ["id", "gold", "pred", "scores"];
+    let Some(Ok(first)) = values.next() else {
         // The object is longer than the start.
-        _ => {
-            let rest = start.trim_ascii_start();
-            let key = |name: &str| {
-                let name = format!("\"{name}\"");
-                let rest = rest[1..].trim_ascii_start();
-                rest.starts_with(name.as_bytes())
-            };
-            if ["id", "gold", "pred", "scores"].into_iter().any(key) {
-                Some(Form::Values)
-            } else if key("columns") || key("index") {
-                Some(Form::Split)
-            } else {
-                Some(Form::Entries)
-            }
+        let rest = start.trim_ascii_start()[1..].trim_ascii_start();
+        let is_first = |key: &str| rest.starts_with(format!("\"{key}\"").as_bytes());
+        return Some(match () {
+            () if keys_of_rows.into_iter().any(is_first) => Form::Values,
+            () if is_first("columns") || is_first("index") => Form::Split,
+            () => Form::Entries,
+        });
+    };
+    let is_only = start[values.byte_offset()..].trim_ascii().is_empty();
+    let is_list_of_objects = |value: &Value| {
+        let list = value.as_array();
+        list.is_some_and(|list| list.first().is_some_and(Value::is_object))
+    };
+    let has_objects = first.values().any(Value::is_object);
+    match () {
+        () if !is_only || keys_of_rows.iter().any(|key| first.contains_key(*key)) => {
+            Some(Form::Values)
         }
+        () if first.contains_key("columns") && first.get("data").is_some_and(Value::is_array) => {
+            Some(Form::Split)
+        }
+        () if first.is_empty() || first.values().any(is_list_of_objects) => None,
+        () if first.len() == 1 && first.values().all(Value::is_array) => None,
+        () if has_objects && !first.values().all(Value::is_object) => None,
+        () => Some(Form::Entries),
     }
 }
 
@@ -104,7 +90,12 @@ pub(super) fn form_of_object(start: &[u8]) -> Option<Form> {
 pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Result<Row, DataError> {
     let text = text_from(bytes, start)?;
     if is_too_large(text, value_limit) {
-        return Err(DataError::too_many_values(start.at, value_limit));
+        return Err(DataError::too_large(
+            start.at,
+            format_args!(
+                "expected a row of at most {value_limit} JSON values, where an object counts as {OBJECT}, found more; split the row, or write its long lists as strings"
+            ),
+        ));
     }
     let mut row: Row = serde_json::from_str(text).or_else(|error| {
         let marker = format!("\"{NOT_FINITE}\"");

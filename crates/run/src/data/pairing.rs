@@ -20,7 +20,7 @@ use crate::json::read::Shape;
 pub(crate) struct Pairing {
     /// `true` if several files are read.
     several: bool,
-    mappings: Vec<Mapping>,
+    pub(super) mappings: Vec<Mapping>,
     /// For each mapping, `true` if any row had a value at its path.
     used: Vec<AtomicBool>,
     selection: Option<FieldSelection>,
@@ -114,11 +114,6 @@ impl Pairing {
     /// Returns the fields to decode; `None` if all are read.
     pub(super) fn selection(&self) -> Option<&FieldSelection> {
         self.selection.as_ref()
-    }
-
-    #[cfg(feature = "csv")]
-    pub(super) fn has_mappings(&self) -> bool {
-        !self.mappings.is_empty()
     }
 
     /// Returns `true` if a row needs a gold row or prediction, which the selected fields alone cannot show.

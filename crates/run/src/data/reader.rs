@@ -374,7 +374,7 @@ impl Pairs {
 
     /// Reads the file of gold rows, before the first prediction.
     fn load_gold(&self) -> Result<(), DataError> {
-        let Some(gold) = self.pairing.gold().filter(|gold| !gold.is_loaded()) else {
+        let Some(gold) = self.pairing.gold().filter(|gold| gold.rows.get().is_none()) else {
             return Ok(());
         };
         let mut file = RowSource::new(&gold.file, self.options)?.open(None, self.is_hashed)?;

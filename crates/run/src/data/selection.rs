@@ -28,8 +28,8 @@ pub(crate) struct FieldSelection {
     gold: Vec<&'static str>,
     pred: Vec<&'static str>,
     attributes: Vec<&'static str>,
-    all_attributes: bool,
-    all_sides: bool,
+    pub(crate) all_attributes: bool,
+    pub(crate) all_sides: bool,
     /// The fields that a row must have. A row without one is decoded completely, because an error or suggestion may
     /// name its other fields.
     required: Vec<(Side, String)>,
@@ -42,16 +42,6 @@ impl FieldSelection {
         if is_required {
             self.required.push((side, name.to_owned()));
         }
-    }
-
-    /// Adds all attributes.
-    pub(crate) fn add_attributes(&mut self) {
-        self.all_attributes = true;
-    }
-
-    /// Adds the whole gold row and the whole prediction.
-    pub(crate) fn add_sides(&mut self) {
-        self.all_sides = true;
     }
 
     /// Selects the keys that a dotted path can name: the whole path, and its first segment.

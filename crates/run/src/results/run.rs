@@ -6,7 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::checked;
@@ -21,6 +22,7 @@ use crate::evaluate::manifest::{
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::MAX_VALUES;
 use crate::json::read::inexact_number;
+use crate::messages::escape;
 
 /// The name, after the dot, of the score of all rows for a metric that also scores single rows.
 pub(super) const CORPUS: &str = "corpus";
@@ -221,12 +223,9 @@ pub(super) fn is_lower_better(metric: &str, runs: &[&Run]) -> bool {
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct RowIndex {
-    ids: IndexSet<Box<str>>,
+    /// The line of each row, and the hash of its gold row, by id.
+    rows: IndexMap<Box<str>, (u64, Option<u64>)>,
     file: Option<Arc<Path>>,
-    /// The line of each row.
-    lines: Vec<u64>,
-    /// The hash of each gold row.
-    gold: Vec<Option<u64>>,
     /// `true` if any row has no id of its own.
     has_positional: bool,
 }
@@ -237,39 +236,41 @@ impl RowIndex {
     /// # Errors
     /// Returns a [`ResultsError`] if an earlier row has the same id.
     pub fn add(&mut self, row: &ResultRow) -> Result<(), ResultsError> {
-        let (place, is_new) = self.ids.insert_full(row.id.as_str().into());
-        if !is_new {
-            let first = self.lines[place];
-            return Err(ResultsError::duplicate_id(&row.at(), &row.id, first));
+        let line = row.origin.as_ref().map_or(0, |origin| origin.line);
+        match self.rows.entry(row.id.as_str().into()) {
+            Entry::Vacant(new) => _ = new.insert((line, row.gold_hash)),
+            Entry::Occupied(first) => {
+                let (at, id, (first, _)) = (row.at(), escape::name(&row.id), first.get());
+                return Err(ResultsError::read(format!(
+                    "{at}: duplicate id `{id}`, first on line {first}; ids must be unique within a file"
+                )));
+            }
         }
         if let Some(origin) = &row.origin {
             self.file.get_or_insert_with(|| Arc::clone(&origin.file));
         }
-        self.lines
-            .push(row.origin.as_ref().map_or(0, |origin| origin.line));
-        self.gold.push(row.gold_hash);
         self.has_positional |= row.is_positional;
         Ok(())
     }
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.rows.len()
     }
 
     /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.rows.is_empty()
     }
 
     /// Returns the id of the row at this position.
     pub fn id(&self, row: usize) -> &str {
-        &self.ids[row]
+        self.rows.get_index(row).map_or("", |(id, _)| id)
     }
 
     /// Returns the position of the row with this id.
     pub fn find(&self, id: &str) -> Option<usize> {
-        self.ids.get_index_of(id)
+        self.rows.get_index_of(id)
     }
 
     /// Returns the location of the row at this position, for error messages.
@@ -277,7 +278,7 @@ impl RowIndex {
         let unknown = || Path::new("evaluation").into();
         Origin {
             file: self.file.clone().unwrap_or_else(unknown),
-            line: self.lines.get(row).copied().unwrap_or_default(),
+            line: self.rows.get_index(row).map_or(0, |(_, (line, _))| *line),
         }
     }
 
@@ -292,7 +293,7 @@ impl RowIndex {
     ///
     /// Returns `None` if the file has neither the hash nor the gold row.
     pub fn gold_hash(&self, row: usize) -> Option<u64> {
-        self.gold.get(row).copied().flatten()
+        self.rows.get_index(row)?.1.1
     }
 }
 

@@ -83,7 +83,11 @@ pub(crate) fn read_manifest(
         return Ok(Err("standard input has no manifest".to_owned()));
     }
     for reference in references {
-        is_later(file, reference)?;
+        let version = reference.split('-').next().unwrap_or_default();
+        if version.parse().is_ok_and(|version: u32| version <= FORMAT) {
+            continue;
+        }
+        return Err(later_version(file, &escape::name(version)));
     }
     let path = manifest_path(file);
     let found = find_at(&path, file, references);
@@ -174,17 +178,6 @@ fn missing(path: &Path, references: &[String]) -> String {
             escape::name(&path.to_string_lossy())
         ),
         [..] => "it was joined from the files of several runs".to_owned(),
-    }
-}
-
-/// Returns an error if a later version of this library wrote the file with this reference.
-pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError> {
-    let version = reference
-        .split_once('-')
-        .map_or(reference, |(version, _)| version);
-    match version.parse::<u32>() {
-        Ok(version) if version <= FORMAT => Ok(()),
-        _ => Err(later_version(file, &escape::name(version))),
     }
 }
 

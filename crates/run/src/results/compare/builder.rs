@@ -455,7 +455,9 @@ impl ComparisonBuilder {
                 );
                 return Err(ResultsError::metric(name, &message));
             }
-            let unknown = rows.unknown_side().map(|side| [a, b][side].run.name());
+            let lacks = |side: usize| rows.rows.iter().any(|row| row.states[side].is_none());
+            let unknown = [(a, 0), (b, 1)].into_iter().find(|(_, side)| lacks(*side));
+            let unknown = unknown.map(|(scores, _)| scores.run.name());
             let compared = MetricComparison::of_corpus(name, &rows, testing, groups, unknown);
             return Ok(match self.sequential {
                 true => compared.not_sequential("it scores all rows together"),
