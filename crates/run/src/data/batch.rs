@@ -127,7 +127,7 @@ impl RawRow<'_> {
             return pair.map(Some);
         }
         let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
-        if let Some(selection) = pairing.selection()
+        if let Some(selection) = pairing.selection.as_ref()
             && let Ok(pair) = self.read(Some(selection)).and_then(pair_of)
             && pair
                 .as_ref()

@@ -315,7 +315,7 @@ impl Header {
         let is_mapped = pairing.is_some_and(|it| !it.mappings.is_empty());
         // Names may be equal once their apostrophes are removed.
         let is_common = unique.len() == names.len() && !(self.are_of_results && is_mapped);
-        let selection = pairing.and_then(Pairing::selection);
+        let selection = pairing.and_then(|it| it.selection.as_ref());
         let selection = selection.filter(|_| is_common);
         let column = |name: &String| Column::new(name, false, selection);
         Self {

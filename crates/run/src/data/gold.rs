@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -106,7 +106,7 @@ pub(super) struct GoldFile {
     pub(super) join: Option<Join>,
     /// `true` if rows are joined by their position, as the lines of text are.
     pub(super) is_by_position: bool,
-    missing: Missing,
+    pub(super) missing: Missing,
     pub(super) rows: OnceLock<GoldRows>,
 }
 
@@ -164,21 +164,6 @@ pub(super) struct Stored {
 }
 
 impl GoldFile {
-    pub(super) fn new(
-        file: PathBuf,
-        join: Option<Join>,
-        is_by_position: bool,
-        missing: Missing,
-    ) -> Self {
-        Self {
-            file: file.into(),
-            join,
-            is_by_position,
-            missing,
-            rows: OnceLock::new(),
-        }
-    }
-
     /// Returns `true` if any gold row has NaN or an infinity.
     pub(super) fn has_nan(&self) -> bool {
         self.rows.get().is_some_and(|rows| rows.has_nan)

@@ -298,6 +298,16 @@ fn row_of<'de, A: MapAccess<'de>>(
             "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
             "gold" => row.gold.replace(side(&mut map, Side::Gold)?).is_some(),
             "pred" => row.pred.replace(side(&mut map, Side::Pred)?).is_some(),
+            "scores" => {
+                let scores = match map.next_value()? {
+                    Shape::Other(value) => value,
+                    Shape::<Fields>::Map(scores) => {
+                        row.score_names = scores.keys().map(str::to_owned).collect();
+                        Value::Object(scores.into_iter().collect())
+                    }
+                };
+                row.attributes.insert("scores", scores).is_some()
+            }
             key => match selected(key, names) {
                 None => map.next_value::<IgnoredAny>().map(|_| false)?,
                 Some(name) => {

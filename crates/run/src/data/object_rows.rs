@@ -28,6 +28,8 @@ pub struct ObjectRow {
     pub has_id: bool,
     /// The location of the row.
     pub at: Origin,
+    /// The keys of the row's `scores` object, in file order.
+    pub score_names: Vec<String>,
     /// `true` if the format stores every value as a string.
     pub textual: bool,
     /// `true` if the file format has columns, like CSV.
@@ -61,6 +63,7 @@ impl ObjectRow {
             has_id: id.is_some(),
             id: id.unwrap_or_else(|| number.to_string()),
             at,
+            score_names: std::mem::take(&mut row.score_names),
             textual: row.attributes.textual,
             is_flat: row.is_flat,
             is_result,
@@ -140,8 +143,11 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
     let mut selection = FieldSelection::default();
     selection.add_path(name);
     // A pair would need all columns, and no row has to be one.
-    let mut pairing = Pairing::of_examples();
-    pairing.select(selection.clone());
+    let pairing = Pairing {
+        are_examples: true,
+        selection: Some(selection.clone()),
+        ..Pairing::default()
+    };
     let options = FileOptions {
         format,
         ..FileOptions::default()

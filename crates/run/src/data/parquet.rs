@@ -125,7 +125,9 @@ impl ParquetFile {
         if !are_of_results {
             check_sides(&names, &at)?;
         }
-        let selection = pairing.as_ref().and_then(|pairing| pairing.selection());
+        let selection = pairing
+            .as_ref()
+            .and_then(|pairing| pairing.selection.as_ref());
         let columns = match selection {
             None => ProjectionMask::all(),
             Some(selection) => projection(schema, &names, selection, are_of_results),
@@ -173,7 +175,7 @@ impl ParquetFile {
         };
         self.has_ended = batch.is_none() || error.is_some();
         let batch = batch?;
-        let selection = self.pairing.as_deref().and_then(Pairing::selection);
+        let selection = self.pairing.as_deref().and_then(|it| it.selection.as_ref());
         let fields = batch.schema_ref().fields().iter();
         let rows = ColumnRows {
             columns: fields

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -261,12 +261,21 @@ impl DataReader {
     }
 
     fn pairs(&self, files: Vec<RowSource>) -> Pairs {
-        let gold = self.gold.clone();
-        let is_by_position = self.options.format == Some(Format::Text);
-        let gold =
-            gold.map(|gold| GoldFile::new(gold, self.join.clone(), is_by_position, self.missing));
-        let (mappings, conversions) = (self.mappings.clone(), self.conversions.clone());
-        let mut pairing = Pairing::new(files.len() > 1, mappings, conversions, gold);
+        let gold = self.gold.as_ref().map(|gold| GoldFile {
+            file: gold.as_path().into(),
+            join: self.join.clone(),
+            is_by_position: self.options.format == Some(Format::Text),
+            missing: self.missing,
+            rows: OnceLock::new(),
+        });
+        let mut pairing = Pairing {
+            several: files.len() > 1,
+            used: self.mappings.iter().map(|_| <_>::default()).collect(),
+            mappings: self.mappings.clone(),
+            conversions: self.conversions.clone(),
+            gold,
+            ..Pairing::default()
+        };
         if let Some(selection) = &self.selection {
             pairing.select(selection.clone());
         }
@@ -287,9 +296,13 @@ impl DataReader {
     /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row except its id if
     /// it has neither `gold` nor `pred`.
     pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
+        let pairing = Pairing {
+            are_examples: true,
+            ..Pairing::default()
+        };
         let options = FileOptions::default();
         let files = vec![RowSource::new(file, options)?];
-        Ok(Pairs::new(files, Pairing::of_examples(), options))
+        Ok(Pairs::new(files, pairing, options))
     }
 }
 
@@ -374,7 +387,12 @@ impl Pairs {
 
     /// Reads the file of gold rows, before the first prediction.
     fn load_gold(&self) -> Result<(), DataError> {
-        let Some(gold) = self.pairing.gold().filter(|gold| gold.rows.get().is_none()) else {
+        let Some(gold) = self
+            .pairing
+            .gold
+            .as_ref()
+            .filter(|gold| gold.rows.get().is_none())
+        else {
             return Ok(());
         };
         let mut file = RowSource::new(&gold.file, self.options)?.open(None, self.is_hashed)?;
@@ -385,7 +403,7 @@ impl Pairs {
 
     /// Returns the next gold rows without a prediction; `None` if there are none left.
     fn without_pred(&self) -> Option<Batch> {
-        let gold = self.pairing.gold()?;
+        let gold = self.pairing.gold.as_ref()?;
         match gold.missing(self.pairing.join_path(gold)) {
             Ok(rows) if rows.is_empty() => None,
             Ok(rows) => {

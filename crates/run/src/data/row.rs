@@ -33,6 +33,8 @@ pub(super) struct RowObject {
     pub(super) gold: Option<Shape<Fields>>,
     pub(super) pred: Option<Shape<Fields>>,
     pub(super) attributes: Fields,
+    /// The keys of `scores` in file order, which an object of `serde_json` does not keep.
+    pub(super) score_names: Vec<String>,
     /// `true` if the format has columns, where `gold.answer` is a field of `gold`.
     pub(super) is_flat: bool,
     /// `true` if the columns are those of a result file.

@@ -1,5 +1,6 @@
 //! Converts a row's object or columns to a [`ResultRow`], or returns an error that names the invalid key.
 
+use indexmap::IndexSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
@@ -84,15 +85,24 @@ fn converted(key: &str, value: Value, is_flat: bool) -> Value {
 }
 
 /// Returns the record of a row.
-pub(super) fn checked(row: ObjectRow) -> Result<ResultRow, ResultsError> {
+pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
     let (at, is_flat) = (row.at.clone(), row.is_flat);
+    let mut names = std::mem::take(&mut row.score_names);
     let pair = row.into_pair();
     let mut fields = pair.attributes;
     let gold = side(pair.gold.data, fields.remove("gold"));
     let pred = side(pair.pred.data, fields.remove("pred"));
     // In file order, which reading the scores does not keep.
     let columns = is_flat.then(|| attribute_columns(&fields));
-    let scores = scores(&mut fields, is_flat, &at)?;
+    if is_flat {
+        names = fields
+            .keys()
+            .filter_map(metric_of)
+            .map(str::to_owned)
+            .collect();
+    }
+    let names = IndexSet::<String>::from_iter(names);
+    let scores = scores(&mut fields, &names, is_flat, &at)?;
     let mut key = |key: &str| {
         let value = fields.swap_remove(key).unwrap_or_default();
         converted(key, value, is_flat)
@@ -102,7 +112,9 @@ pub(super) fn checked(row: ObjectRow) -> Result<ResultRow, ResultsError> {
     let mut keys: Map<_, _> = keys.into_iter().filter(|(_, it)| !it.is_null()).collect();
     keys.insert("id".to_owned(), pair.id.into());
     keys.insert("scores".to_owned(), scores);
-    let read = read(&Value::Object(keys), is_flat, &at)?;
+    let mut read = read(&Value::Object(keys), is_flat, &at)?;
+    read.scores
+        .sort_by_cached_key(|name, _| names.get_index_of(name));
     let row = ResultRow {
         origin: Some(at),
         gold,
@@ -176,23 +188,23 @@ fn is_empty(cell: &Value) -> bool {
     cell.as_str().is_some_and(str::is_empty)
 }
 
-/// Returns the results of the metrics by name, in file order.
-fn scores(fields: &mut Fields, is_flat: bool, at: &Origin) -> Result<Value, ResultsError> {
-    let score = |name: String, fields: &mut Fields| {
+/// Returns the results of the metrics by name.
+fn scores(
+    fields: &mut Fields,
+    names: &IndexSet<String>,
+    is_flat: bool,
+    at: &Origin,
+) -> Result<Value, ResultsError> {
+    let mut score = |name: &String| {
         let mut cell = |key: &str| match key {
-            "value" => fields.swap_remove(&name),
+            "value" => fields.swap_remove(name),
             _ => fields.swap_remove(&format!("{name}.{key}")),
         };
         let keys = SCORE_KEYS.map(|key| (key.to_owned(), cell(key).unwrap_or_default()));
-        (name, Value::from_iter(keys))
+        (name.clone(), Value::from_iter(keys))
     };
     let mut scores: Map<_, _> = if is_flat {
-        let names: Vec<String> = fields
-            .keys()
-            .filter_map(metric_of)
-            .map(str::to_owned)
-            .collect();
-        names.into_iter().map(|name| score(name, fields)).collect()
+        names.iter().map(&mut score).collect()
     } else {
         match fields.swap_remove("scores") {
             Some(Value::Object(scores)) => scores,

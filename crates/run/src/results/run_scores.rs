@@ -3,6 +3,7 @@
 //! The file is long because the columns of a run are filled and read by the same rules.
 
 use indexmap::{IndexMap, IndexSet};
+use serde_json::Value;
 
 use super::error::ResultsError;
 use super::file::Results;
@@ -198,12 +199,9 @@ impl RunScores {
     }
 
     /// Returns the attributes that could define groups.
-    pub(super) fn known_fields(&self) -> Vec<String> {
-        self.groups
-            .iter()
-            .flat_map(|groups| &groups.known)
-            .cloned()
-            .collect()
+    pub(super) fn known_fields(&self) -> impl Iterator<Item = &str> {
+        let groups = self.groups.iter();
+        groups.flat_map(|groups| groups.known.iter().map(String::as_str))
     }
 
     pub(super) fn usage(&self, row: usize) -> Usage {
@@ -237,9 +235,14 @@ impl GroupColumn {
             None => self.names.insert_full(group).0,
         });
         self.of_row.push(group);
-        for (name, value) in row.attributes.iter() {
-            if !value.is_null() && !self.known.contains(name) {
-                self.known.insert(name.to_owned());
+        if self.names.is_empty() {
+            let attributes = row.attributes.iter().filter(|(_, it)| !it.is_null());
+            let attributes = attributes.map(|(name, _)| name.to_owned());
+            self.known.extend(attributes);
+            for (side, value) in [("gold", &row.gold), ("pred", &row.pred)] {
+                let fields = value.iter().filter_map(Value::as_object).flatten();
+                self.known
+                    .extend(fields.map(|(name, _)| format!("{side}.{name}")));
             }
         }
     }

@@ -9,7 +9,6 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::not_json;
 use crate::contract::{Outcome, ScoreKind};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
@@ -116,14 +115,23 @@ fn cells<G: Serialize, P: Serialize>(
 
 /// Returns the fields of a row, in their order.
 fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
-    let value = serde_json::to_string(row).and_then(|json| serde_json::from_str(&json));
-    match value {
-        Ok(Value::Object(fields)) => {
+    let json = serde_json::to_string(row);
+    let fields = json
+        .as_ref()
+        .map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
+    match (fields, json.as_deref()) {
+        (Ok(Ok(fields)), _) => {
             let named = |(name, value)| (format!("{side}.{name}"), text(value).unwrap_or_default());
             fields.into_iter().map(named).collect()
         }
-        Ok(value) => vec![(side.to_owned(), text(value).unwrap_or_default())],
-        Err(error) => vec![(side.to_owned(), not_json(&error))],
+        (_, Ok(value)) => {
+            let value = serde_json::from_str(value).unwrap_or(Value::Null);
+            vec![(side.to_owned(), text(value).unwrap_or_default())]
+        }
+        (_, Err(error)) => vec![(
+            side.to_owned(),
+            format!("cannot be written as JSON: {error}"),
+        )],
     }
 }
 
