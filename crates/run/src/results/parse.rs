@@ -1,7 +1,8 @@
 //! Converts a row's object or columns to a [`ResultRow`], or returns an error that names the invalid key.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
 
@@ -10,7 +11,7 @@ use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Fields, Origin};
 use crate::data::{GOLD_HASH, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns, metric_of};
 use crate::evaluate::manifest::REFERENCE_KEY;
-use crate::evaluate::report::ResultRow;
+use crate::evaluate::report::{ResultRow, ResultScore};
 use crate::json::read::with_zero;
 use crate::json::{MAX_VALUES, found, is_too_large, text};
 use crate::messages::escape;
@@ -111,15 +112,15 @@ pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
     let keys = ROW_KEYS.map(|name| (name.to_owned(), key(name)));
     let mut keys: Map<_, _> = keys.into_iter().filter(|(_, it)| !it.is_null()).collect();
     keys.insert("id".to_owned(), pair.id.into());
-    keys.insert("scores".to_owned(), scores);
-    let mut read = read(&Value::Object(keys), is_flat, &at)?;
-    read.scores
-        .sort_by_cached_key(|name, _| names.get_index_of(name));
+    keys.insert("scores".to_owned(), json!({}));
+    let scores = read_scores(&scores, &names, is_flat, &at)?;
+    let read: ResultRow = read(&Value::Object(keys), &str::to_owned, &at)?;
     let row = ResultRow {
         origin: Some(at),
         gold,
         pred,
         attributes: columns.unwrap_or(read.attributes),
+        scores,
         repeats: Vec::deserialize(repeats).unwrap_or_default(),
         is_positional,
         is_flat,
@@ -128,46 +129,60 @@ pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
     Ok(row.completed())
 }
 
-/// Deserializes a row, or names its first invalid key.
-fn read(row: &Value, is_flat: bool, at: &Origin) -> Result<ResultRow, ResultsError> {
-    let invalid = |keys: &[&str]| {
-        let name = match keys {
-            ["scores", name, "value"] if is_flat => (*name).to_owned(),
-            ["scores", column @ ..] if is_flat => column.join("."),
-            keys => keys.join("."),
+/// Reads the scores of these metrics in order.
+fn read_scores(
+    scores: &Map<String, Value>,
+    names: &IndexSet<String>,
+    is_flat: bool,
+    at: &Origin,
+) -> Result<IndexMap<String, ResultScore>, ResultsError> {
+    let read = |metric: &String| {
+        let written = scores.get(metric).unwrap_or(&Value::Null);
+        let name = |key: &str| match key {
+            "value" if is_flat => metric.clone(),
+            key if is_flat => format!("{metric}.{key}"),
+            "" => format!("scores.{metric}"),
+            key => format!("scores.{metric}.{key}"),
         };
-        let expected = match keys {
-            [.., key] if keys.len() % 2 == 1 => expected(key),
-            // A whole score.
-            _ => "an object",
-        };
-        let value = keys.iter().try_fold(row, |value, key| value.get(key));
-        ResultsError::invalid(at, &name, expected, &found(value.unwrap_or(&Value::Null)))
+        let mut score: ResultScore = read(written, &name, at)?;
+        score.finish().map_err(|path| {
+            ResultsError::invalid(at, &name(&path), expected("value"), &found(&Value::Null))
+        })?;
+        let label = format!("judge: {OFFLINE_JUDGE}");
+        let mut details = score.details.iter().filter(|_| is_flat);
+        score.is_judged_offline |= details.any(|it| it.contains(&label));
+        Ok((metric.clone(), score))
     };
-    let mut read: ResultRow = serde_path_to_error::deserialize(row).map_err(|error| {
+    names.iter().map(read).collect()
+}
+
+/// Deserializes a row or a score, or says which key is invalid. `name` is what a message calls a key.
+fn read<T: DeserializeOwned>(
+    written: &Value,
+    name: &dyn Fn(&str) -> String,
+    at: &Origin,
+) -> Result<T, ResultsError> {
+    serde_path_to_error::deserialize(written).map_err(|error| {
         let keys = error.path().iter().filter_map(|segment| match segment {
             Segment::Map { key } => Some(&**key),
             _ => None,
         });
         let mut keys: Vec<&str> = keys.collect();
-        // A row has scores by metric, a score has components by name, and an invalid key of a score is named whole.
+        // A score has components by name, and an invalid key is named whole.
         let mut depth = 1;
-        while let Some(&("scores" | "components")) = keys.get(depth - 1) {
+        while let Some(&"components") = keys.get(depth - 1) {
             depth += 2;
         }
         keys.truncate(depth);
-        invalid(&keys)
-    })?;
-    for (name, score) in &mut read.scores {
-        score.finish().map_err(|path| {
-            let keys = ["scores", name].into_iter().chain(path.split('.'));
-            invalid(&keys.collect::<Vec<_>>())
-        })?;
-        let label = format!("judge: {OFFLINE_JUDGE}");
-        let mut details = score.details.iter().filter(|_| is_flat);
-        score.is_judged_offline |= details.any(|it| it.contains(&label));
-    }
-    Ok(read)
+        let expected = match &*keys {
+            [.., key] if keys.len() % 2 == 1 => expected(key),
+            // A whole score.
+            _ => "an object",
+        };
+        let value = keys.iter().try_fold(written, |value, key| value.get(key));
+        let found = found(value.unwrap_or(&Value::Null));
+        ResultsError::invalid(at, &name(&keys.join(".")), expected, &found)
+    })
 }
 
 /// Returns a whole gold row or prediction: its fields, or its value if it is not an object.
@@ -188,13 +203,13 @@ fn is_empty(cell: &Value) -> bool {
     cell.as_str().is_some_and(str::is_empty)
 }
 
-/// Returns the results of the metrics by name.
+/// Returns the results of the metrics as objects.
 fn scores(
     fields: &mut Fields,
     names: &IndexSet<String>,
     is_flat: bool,
     at: &Origin,
-) -> Result<Value, ResultsError> {
+) -> Result<Map<String, Value>, ResultsError> {
     let mut score = |name: &String| {
         let mut cell = |key: &str| match key {
             "value" => fields.swap_remove(name),
@@ -218,7 +233,7 @@ fn scores(
         return Err(ResultsError::too_many_metrics(at));
     }
     scores.values_mut().for_each(|it| convert(it, is_flat));
-    Ok(Value::Object(scores))
+    Ok(scores)
 }
 
 /// Converts the keys of a score and of its components. A key without a value is removed, and null is an empty score.
