@@ -91,17 +91,6 @@ async fn a_file_of_each_format_has_its_manifest() {
 }
 
 #[tokio::test]
-async fn a_parquet_file_contains_what_was_measured() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = written(&folder, "run.parquet", f1().label("base")).await;
-    let whole = Results::read(&file).unwrap().manifest().unwrap().clone();
-    fs::remove_file(manifest_path(&file)).unwrap();
-    let embedded = Results::read(&file).unwrap().manifest().unwrap().clone();
-    assert_eq!(embedded.run, whole.run);
-    assert_eq!((embedded.process, embedded.file), (None, None));
-}
-
-#[tokio::test]
 async fn an_edited_exchanged_or_missing_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = written(&folder, "run.jsonl", f1()).await;

@@ -127,7 +127,7 @@ impl RawRow<'_> {
             return pair.map(Some);
         }
         let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
-        if let Some(selection) = pairing.selection()
+        if let Some(selection) = pairing.selection.as_ref()
             && let Ok(pair) = self.read(Some(selection)).and_then(pair_of)
             && pair
                 .as_ref()
@@ -151,7 +151,7 @@ impl RawRow<'_> {
     }
 
     /// Returns the row as JSON text, if that is its format and it is not longer than a row may be.
-    pub(super) fn json(&self) -> Option<&str> {
+    pub(crate) fn json(&self) -> Option<&str> {
         match self.rows {
             BatchRows::Text(rows) => rows.text(self.index),
             _ => None,

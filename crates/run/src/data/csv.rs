@@ -21,7 +21,7 @@ use memchr::memchr_iter;
 use super::error::{DataError, DataErrorKind, Read, invalid};
 use super::input::Input;
 use super::pairing::Pairing;
-use super::result_row::{OUTCOME, costs_of};
+use super::result_row::are_of_results;
 use super::row::{Column, Row, RowObject, check_sides};
 use super::selection::FieldSelection;
 use crate::contract::Origin;
@@ -46,6 +46,7 @@ struct Header {
     /// `true` if strings have an apostrophe before formulas, as in result files.
     has_escapes: bool,
     delimiter: u8,
+    are_of_results: bool,
 }
 
 /// Records of a CSV file.
@@ -126,9 +127,13 @@ impl CsvFile {
             if !are_of_results {
                 check_sides(&names, &at)?;
             }
-            let has_escapes = has_escapes || are_of_results;
-            let header = Header::new(names, has_escapes, delimiter, pairing);
-            file.header = Arc::new(header);
+            let header = Header {
+                are_of_results,
+                has_escapes: has_escapes || are_of_results,
+                delimiter,
+                ..Header::default()
+            };
+            file.header = Arc::new(header.with_columns(names, pairing));
         }
         Ok(file)
     }
@@ -295,49 +300,29 @@ pub(super) fn duplicate(names: &[String]) -> Option<&str> {
         .find(|name| !seen.insert(*name))
 }
 
-/// Returns `true` if these are columns of a result file: `id`, and for a metric its value, `NAME.outcome` and
-/// `NAME.cost_msats`.
-pub(super) fn are_of_results(names: &[String]) -> bool {
-    let names: HashSet<_> = names.iter().map(String::as_str).collect();
-    let is_metric = |name: &&str| {
-        let costs = costs_of(name);
-        costs.is_some_and(|costs| names.contains(&*costs))
-            && names.contains(name.strip_suffix(OUTCOME).unwrap_or(name))
-    };
-    names.contains("id") && names.iter().any(is_metric)
-}
-
 fn grown(length: usize) -> usize {
     (2 * length).max(1 << 12)
 }
 
 impl Header {
-    fn new(
-        names: Vec<String>,
-        has_escapes: bool,
-        delimiter: u8,
-        pairing: Option<&Pairing>,
-    ) -> Self {
-        let unescaped = |name: String| match has_escapes {
+    fn with_columns(self, names: Vec<String>, pairing: Option<&Pairing>) -> Self {
+        let unescaped = |name: String| match self.has_escapes {
             true => formula::unescaped(&name).to_owned(),
             false => name,
         };
         let names: Vec<_> = names.into_iter().map(unescaped).collect();
         let unique: HashSet<_> = names.iter().map(String::as_str).collect();
-        let has_costs = |name: &String| costs_of(name).is_some_and(|it| unique.contains(&*it));
-        let are_of_results = names.iter().any(has_costs);
-        let is_mapped = pairing.is_some_and(Pairing::has_mappings);
+        let is_mapped = pairing.is_some_and(|it| !it.mappings.is_empty());
         // Names may be equal once their apostrophes are removed.
-        let is_common = unique.len() == names.len() && !(are_of_results && is_mapped);
-        let selection = pairing.and_then(Pairing::selection);
+        let is_common = unique.len() == names.len() && !(self.are_of_results && is_mapped);
+        let selection = pairing.and_then(|it| it.selection.as_ref());
         let selection = selection.filter(|_| is_common);
         let column = |name: &String| Column::new(name, false, selection);
         Self {
-            selected: selection.map(|it| it.reads_columns(&names, are_of_results)),
+            selected: selection.map(|it| it.reads_columns(&names, self.are_of_results)),
             columns: names.iter().map(column).collect(),
             names,
-            has_escapes,
-            delimiter,
+            ..self
         }
     }
 }
@@ -391,6 +376,7 @@ impl CsvRows {
         let selected = selection.and(self.header.selected.as_ref());
         let mut object = RowObject {
             is_flat: true,
+            is_of_results: self.header.are_of_results,
             ..RowObject::default()
         };
         object.attributes.textual = true;

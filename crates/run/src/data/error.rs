@@ -6,7 +6,6 @@ use std::{fmt, io};
 
 use super::input::EncodingError;
 use crate::contract::Origin;
-use crate::json::OBJECT;
 
 /// An error returned when a data file cannot be read.
 ///
@@ -115,15 +114,6 @@ impl DataError {
             at,
             format_args!(
                 "the row is longer than {limit} bytes, the limit for one row; check for a missing line end or closing quote"
-            ),
-        )
-    }
-
-    pub(super) fn too_many_values(at: &Origin, limit: usize) -> Self {
-        Self::too_large(
-            at,
-            format_args!(
-                "expected a row of at most {limit} JSON values, where an object counts as {OBJECT}, found more; split the row, or write its long lists as strings"
             ),
         )
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -106,8 +106,8 @@ pub(super) struct GoldFile {
     pub(super) join: Option<Join>,
     /// `true` if rows are joined by their position, as the lines of text are.
     pub(super) is_by_position: bool,
-    missing: Missing,
-    rows: OnceLock<GoldRows>,
+    pub(super) missing: Missing,
+    pub(super) rows: OnceLock<GoldRows>,
 }
 
 /// A gold row in the temporary file.
@@ -136,7 +136,7 @@ pub(super) type AddRow<'a> = dyn FnMut(Result<StoredLine, DataError>) -> Result<
 
 /// The gold rows of a file.
 #[derive(Debug)]
-struct GoldRows {
+pub(super) struct GoldRows {
     /// The temporary file, and the place of its next byte.
     file: Mutex<(BufReader<File>, u64)>,
     /// The rows by id, in the order of the file.
@@ -164,29 +164,9 @@ pub(super) struct Stored {
 }
 
 impl GoldFile {
-    pub(super) fn new(
-        file: PathBuf,
-        join: Option<Join>,
-        is_by_position: bool,
-        missing: Missing,
-    ) -> Self {
-        Self {
-            file: file.into(),
-            join,
-            is_by_position,
-            missing,
-            rows: OnceLock::new(),
-        }
-    }
-
     /// Returns `true` if any gold row has NaN or an infinity.
     pub(super) fn has_nan(&self) -> bool {
         self.rows.get().is_some_and(|rows| rows.has_nan)
-    }
-
-    /// Returns `true` if the rows were read.
-    pub(super) fn is_loaded(&self) -> bool {
-        self.rows.get().is_some()
     }
 
     /// Copies the rows to a temporary file. `each_row` calls its argument with each row.

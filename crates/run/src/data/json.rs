@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -12,11 +13,11 @@ use super::error::{DataError, DataErrorKind, invalid};
 use super::row::{NOT_FINITE, Row, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::{Fields, Origin, Side};
-use crate::json::is_too_large;
 use crate::json::read::{
     FromMap, Shape, UniqueKeys, is_long_integer, is_underflow, numbers, reject_duplicate,
     replace_constants,
 };
+use crate::json::{OBJECT, is_too_large};
 
 /// 2^64. From here on, `serde_json` reads an integer as a float.
 const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;
@@ -54,48 +55,34 @@ pub(super) enum Form {
 /// object that holds a list of rows among other data.
 pub(super) fn form_of_object(start: &[u8]) -> Option<Form> {
     let mut values = serde_json::Deserializer::from_slice(start).into_iter::<Map<String, Value>>();
-    let is_list_of_objects = |value: &Value| {
-        value
-            .as_array()
-            .is_some_and(|list| list.first().is_some_and(Value::is_object))
-    };
-    let is_key = |key: &String| matches!(&**key, "id" | "gold" | "pred" | "scores");
-    match values.next() {
-        Some(Ok(first)) => {
-            let is_only = start[values.byte_offset()..].trim_ascii().is_empty();
-            let has_objects = first.values().any(Value::is_object);
-            if first.keys().any(is_key) || !is_only {
-                Some(Form::Values)
-            } else if first.contains_key("columns")
-                && first.get("data").is_some_and(Value::is_array)
-            {
-                Some(Form::Split)
-            } else if first.values().any(is_list_of_objects)
-                || first.len() == 1 && first.values().all(Value::is_array)
-                || has_objects && !first.values().all(Value::is_object)
-                || first.is_empty()
-            {
-                None
-            } else {
-                Some(Form::Entries)
-            }
-        }
+    let keys_of_rows = ["id", "gold", "pred", "scores"];
+    let Some(Ok(first)) = values.next() else {
         // The object is longer than the start.
-        _ => {
-            let rest = start.trim_ascii_start();
-            let key = |name: &str| {
-                let name = format!("\"{name}\"");
-                let rest = rest[1..].trim_ascii_start();
-                rest.starts_with(name.as_bytes())
-            };
-            if ["id", "gold", "pred", "scores"].into_iter().any(key) {
-                Some(Form::Values)
-            } else if key("columns") || key("index") {
-                Some(Form::Split)
-            } else {
-                Some(Form::Entries)
-            }
+        let rest = start.trim_ascii_start()[1..].trim_ascii_start();
+        let is_first = |key: &str| rest.starts_with(format!("\"{key}\"").as_bytes());
+        return Some(match () {
+            () if keys_of_rows.into_iter().any(is_first) => Form::Values,
+            () if is_first("columns") || is_first("index") => Form::Split,
+            () => Form::Entries,
+        });
+    };
+    let is_only = start[values.byte_offset()..].trim_ascii().is_empty();
+    let is_list_of_objects = |value: &Value| {
+        let list = value.as_array();
+        list.is_some_and(|list| list.first().is_some_and(Value::is_object))
+    };
+    let has_objects = first.values().any(Value::is_object);
+    match () {
+        () if !is_only || keys_of_rows.iter().any(|key| first.contains_key(*key)) => {
+            Some(Form::Values)
         }
+        () if first.contains_key("columns") && first.get("data").is_some_and(Value::is_array) => {
+            Some(Form::Split)
+        }
+        () if first.is_empty() || first.values().any(is_list_of_objects) => None,
+        () if first.len() == 1 && first.values().all(Value::is_array) => None,
+        () if has_objects && !first.values().all(Value::is_object) => None,
+        () => Some(Form::Entries),
     }
 }
 
@@ -103,7 +90,12 @@ pub(super) fn form_of_object(start: &[u8]) -> Option<Form> {
 pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Result<Row, DataError> {
     let text = text_from(bytes, start)?;
     if is_too_large(text, value_limit) {
-        return Err(DataError::too_many_values(start.at, value_limit));
+        return Err(DataError::too_large(
+            start.at,
+            format_args!(
+                "expected a row of at most {value_limit} JSON values, where an object counts as {OBJECT}, found more; split the row, or write its long lists as strings"
+            ),
+        ));
     }
     let mut row: Row = serde_json::from_str(text).or_else(|error| {
         let marker = format!("\"{NOT_FINITE}\"");
@@ -297,11 +289,11 @@ fn row_of<'de, A: MapAccess<'de>>(
             map.next_value_seed(fields).map(Shape::Map)
         }
     };
-    while let Some(key) = map.next_key_seed(Key(names, selection.is_some()))? {
-        let Some(key) = key else {
-            map.next_value::<IgnoredAny>()?;
-            continue;
-        };
+    while let Some(Key(key)) = map.next_key()? {
+        let is_of_side = key.starts_with("gold.") || key.starts_with("pred.");
+        if selection.is_some() && (key == "scores" || is_of_side) {
+            return Err(A::Error::custom("an unusual row"));
+        }
         let is_duplicate = match &*key {
             "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
             "gold" => row.gold.replace(side(&mut map, Side::Gold)?).is_some(),
@@ -316,10 +308,13 @@ fn row_of<'de, A: MapAccess<'de>>(
                 };
                 row.attributes.insert("scores", scores).is_some()
             }
-            _ => {
-                let UniqueKeys(value) = map.next_value()?;
-                row.attributes.insert_named(key.clone(), value).is_some()
-            }
+            key => match selected(key, names) {
+                None => map.next_value::<IgnoredAny>().map(|_| false)?,
+                Some(name) => {
+                    let UniqueKeys(value) = map.next_value()?;
+                    row.attributes.insert_named(name, value).is_some()
+                }
+            },
         };
         reject_duplicate(is_duplicate, &key)?;
     }
@@ -346,8 +341,8 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
         let mut fields = Fields::default();
-        while let Some(key) = map.next_key_seed(Key(self.0, false))? {
-            match key {
+        while let Some(Key(key)) = map.next_key()? {
+            match selected(&key, self.0) {
                 None => _ = map.next_value::<IgnoredAny>()?,
                 Some(key) => {
                     let UniqueKeys(value) = map.next_value()?;
@@ -361,44 +356,15 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
     }
 }
 
-/// Reads a key: one of these names, or any. Returns `None` for other keys. The flag is `true` for a key of a row.
-struct Key<'s>(Option<&'s [&'static str]>, bool);
+/// A key, borrowed from the JSON text if possible.
+#[derive(Deserialize)]
+pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = Option<Cow<'static, str>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = Option<Cow<'static, str>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
-        let Self(names, is_of_row) = self;
-        if is_of_row {
-            match key {
-                "id" => return Ok(Some("id".into())),
-                "gold" => return Ok(Some("gold".into())),
-                "pred" => return Ok(Some("pred".into())),
-                // The row may be from a result file, or have a field twice.
-                _ if key == "scores" || key.starts_with("gold.") || key.starts_with("pred.") => {
-                    return Err(E::custom("an unusual row"));
-                }
-                _ => {}
-            }
-        }
-        Ok(match names {
-            None => Some(Cow::Owned(key.to_owned())),
-            Some(names) => names
-                .iter()
-                .find(|name| **name == key)
-                .map(|name| Cow::Borrowed(*name)),
-        })
-    }
+/// Returns the key as a name if it is one of these names; without names, every key is read.
+fn selected(key: &str, names: Option<&[&'static str]>) -> Option<Cow<'static, str>> {
+    let Some(names) = names else {
+        return Some(key.to_owned().into());
+    };
+    let name = names.iter().find(|name| **name == key)?;
+    Some(Cow::Borrowed(*name))
 }

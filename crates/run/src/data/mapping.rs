@@ -75,10 +75,6 @@ impl Mapping {
         &self.path
     }
 
-    pub(super) fn into_target(self) -> Target {
-        self.target
-    }
-
     /// Returns the paths: those of an id of several columns, or the one path.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         let is_several = self.target == Target::Id && !self.path.contains('"');
@@ -192,7 +188,7 @@ impl Conversion {
     }
 
     fn of(field: &str, separator: Option<String>) -> Result<Self, MappingError> {
-        match format!("{field}=value").parse::<Mapping>()?.into_target() {
+        match format!("{field}=value").parse::<Mapping>()?.target {
             Target::Field(side, name) => Ok(Self {
                 side,
                 name,

@@ -40,18 +40,19 @@ pub(crate) use data_file::DataFiles;
 pub use error::{DataError, DataErrorKind};
 pub use gold::{Join, Missing};
 pub use input::{Encoding, ROW_LIMIT};
+pub(crate) use json::Key;
 #[doc(hidden)]
 pub use mapping::guess_mappings;
 pub use mapping::{Conversion, Mapping, MappingError};
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
-pub(crate) use object_rows::{column_strings, read_objects};
+pub(crate) use object_rows::{column_strings, open_objects};
 pub(crate) use pairing::Pairing;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
+pub(crate) use parquet::JSON_COLUMNS;
 pub use reader::{DataReader, Pairs, Samples};
 pub(crate) use result_row::{
-    ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, PRED_HASH, attribute_columns, parse_hash, row_hash,
+    GOLD_HASH, POSITIONAL, PRED_HASH, attribute_columns, metric_of, parse_hash, row_hash,
 };
 pub use row_file::Format;
 #[doc(hidden)]

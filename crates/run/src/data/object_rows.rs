@@ -47,7 +47,7 @@ pub struct ObjectRow {
 }
 
 impl ObjectRow {
-    fn read(raw: &RawRow<'_>) -> Result<Self, DataError> {
+    pub(crate) fn read(raw: &RawRow<'_>) -> Result<Self, DataError> {
         Self::new(raw.read(None)?, raw.at.clone(), raw.number)
     }
 
@@ -133,33 +133,9 @@ impl ObjectRow {
     }
 }
 
-/// Reads the rows of a file on all threads, and calls `each` with them in order; the first error is the last call.
-/// Skips rows in lines for which `is_read` returns `false`. `of_line` makes a row from a line of JSON; if it returns
-/// `None`, `of_object` does.
-pub(crate) fn read_objects<R: Send, D: From<DataError> + Send, E>(
-    file: NamedFile<'_>,
-    is_read: impl Fn(u64) -> bool + Sync,
-    of_line: impl Fn(&str, &dyn Fn() -> Origin) -> Option<R> + Sync,
-    of_object: impl Fn(ObjectRow) -> Result<R, D> + Sync,
-    mut each: impl FnMut(Result<R, D>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut file = match open(file, FileOptions::default(), None) {
-        Ok(file) => file,
-        Err(error) => return each(Err(error.into())),
-    };
-    let read = |row: &RawRow<'_>| {
-        if !is_read(row.at.line) {
-            return Ok(None);
-        }
-        let made = row
-            .json()
-            .and_then(|line| of_line(line, &|| row.at.clone()));
-        match made {
-            Some(made) => Ok(Some(made)),
-            None => of_object(ObjectRow::read(row)?).map(Some),
-        }
-    };
-    file.each_row(read, |row| row.transpose().map_or(Ok(()), &mut each))
+/// Opens a file whose rows can be any objects.
+pub(crate) fn open_objects(file: NamedFile<'_>) -> Result<RowFile, DataError> {
+    open(file, FileOptions::default(), None)
 }
 
 /// Returns the strings in a column, or under a key of JSON rows, up to the first unreadable row.
@@ -167,8 +143,11 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
     let mut selection = FieldSelection::default();
     selection.add_path(name);
     // A pair would need all columns, and no row has to be one.
-    let mut pairing = Pairing::of_examples();
-    pairing.select(selection.clone());
+    let pairing = Pairing {
+        are_examples: true,
+        selection: Some(selection.clone()),
+        ..Pairing::default()
+    };
     let options = FileOptions {
         format,
         ..FileOptions::default()

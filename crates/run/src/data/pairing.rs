@@ -19,45 +19,21 @@ use crate::json::read::Shape;
 #[derive(Debug, Default)]
 pub(crate) struct Pairing {
     /// `true` if several files are read.
-    several: bool,
-    mappings: Vec<Mapping>,
+    pub(super) several: bool,
+    pub(super) mappings: Vec<Mapping>,
     /// For each mapping, `true` if any row had a value at its path.
-    used: Vec<AtomicBool>,
-    selection: Option<FieldSelection>,
+    pub(super) used: Vec<AtomicBool>,
+    pub(super) selection: Option<FieldSelection>,
     /// The fields that the metrics read.
-    read: Vec<ReadField>,
+    pub(super) read: Vec<ReadField>,
     /// The file of the gold rows, if it is not that of the predictions.
-    gold: Option<GoldFile>,
-    conversions: Vec<Conversion>,
+    pub(super) gold: Option<GoldFile>,
+    pub(super) conversions: Vec<Conversion>,
     /// `true` if a row may be the gold row itself, without a prediction.
-    are_examples: bool,
+    pub(super) are_examples: bool,
 }
 
 impl Pairing {
-    pub(super) fn new(
-        several: bool,
-        mappings: Vec<Mapping>,
-        conversions: Vec<Conversion>,
-        gold: Option<GoldFile>,
-    ) -> Self {
-        Self {
-            several,
-            used: mappings.iter().map(|_| AtomicBool::new(false)).collect(),
-            mappings,
-            gold,
-            conversions,
-            ..Self::default()
-        }
-    }
-
-    /// Rows of a devset, which need no prediction.
-    pub(super) fn of_examples() -> Self {
-        Self {
-            are_examples: true,
-            ..Self::default()
-        }
-    }
-
     /// Decodes only these fields and those that mappings read.
     pub(super) fn select(&mut self, mut selection: FieldSelection) {
         selection.extend(&self.mappings);
@@ -65,11 +41,6 @@ impl Pairing {
             selection.add_path(&join.pred);
         }
         self.selection = Some(selection);
-    }
-
-    /// Returns the file of the gold rows.
-    pub(super) fn gold(&self) -> Option<&GoldFile> {
-        self.gold.as_ref()
     }
 
     /// Returns what has no partner in the file of gold rows, or in that of the predictions.
@@ -109,16 +80,6 @@ impl Pairing {
         mappings
             .filter(|(_, used)| !used.load(Ordering::Relaxed))
             .map(|(mapping, _)| mapping)
-    }
-
-    /// Returns the fields to decode; `None` if all are read.
-    pub(super) fn selection(&self) -> Option<&FieldSelection> {
-        self.selection.as_ref()
-    }
-
-    #[cfg(feature = "csv")]
-    pub(super) fn has_mappings(&self) -> bool {
-        !self.mappings.is_empty()
     }
 
     /// Returns `true` if a row needs a gold row or prediction, which the selected fields alone cannot show.

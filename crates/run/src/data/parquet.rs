@@ -24,16 +24,15 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, ConvertedType, Repetition};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{
-    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
-};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::csv::{are_of_results, duplicate_column};
+use super::csv::duplicate_column;
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::value_limit;
 use super::pairing::Pairing;
+use super::result_row::are_of_results;
 use super::row::{Column, Row, RowObject, check_sides, has_not_finite};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Side, panic};
@@ -41,9 +40,6 @@ use crate::messages::escape;
 
 /// The metadata key of a result file that lists its JSON columns.
 pub(crate) const JSON_COLUMNS: &str = "dsrs_metrics.json_columns";
-
-/// The metadata key of a result file that holds the manifest of the run.
-pub(crate) const EMBEDDED_MANIFEST: &str = "dsrs_metrics.manifest";
 
 /// The maximum number of rows in a batch.
 const BATCH_ROWS: u64 = 1024;
@@ -53,14 +49,6 @@ const BATCH_BYTES: u64 = 4 << 20;
 
 /// The maximum number of values in a batch.
 const BATCH_VALUES: u64 = 1 << 18;
-
-/// Returns the manifest in the metadata of a result file; `None` if it has none or cannot be read.
-pub(crate) fn embedded_manifest(file: &Path) -> Option<String> {
-    let file = std::fs::File::open(file).ok()?;
-    let read = || ParquetMetaDataReader::new().parse_and_finish(&file);
-    let metadata = panic::catch(false, read).ok()?.ok()?;
-    entry(&metadata, EMBEDDED_MANIFEST).map(str::to_owned)
-}
 
 fn entry<'m>(metadata: &'m ParquetMetaData, key: &str) -> Option<&'m str> {
     let entries = metadata.file_metadata().key_value_metadata()?;
@@ -83,6 +71,7 @@ pub(super) struct ParquetFile {
     metadata: Arc<ParquetMetaData>,
     open: Open,
     pairing: Option<Arc<Pairing>>,
+    are_of_results: bool,
     row_limit: usize,
     /// The columns that are decoded.
     columns: ProjectionMask,
@@ -102,6 +91,7 @@ pub(super) struct ColumnRows {
     batch: RecordBatch,
     columns: Vec<Column>,
     json_columns: Arc<HashSet<String>>,
+    are_of_results: bool,
     row_limit: usize,
 }
 
@@ -135,7 +125,9 @@ impl ParquetFile {
         if !are_of_results {
             check_sides(&names, &at)?;
         }
-        let selection = pairing.as_ref().and_then(|pairing| pairing.selection());
+        let selection = pairing
+            .as_ref()
+            .and_then(|pairing| pairing.selection.as_ref());
         let columns = match selection {
             None => ProjectionMask::all(),
             Some(selection) => projection(schema, &names, selection, are_of_results),
@@ -157,6 +149,7 @@ impl ParquetFile {
                     .build()
             }),
             pairing,
+            are_of_results,
             row_limit,
             group: 0,
             group_start: 0,
@@ -182,7 +175,7 @@ impl ParquetFile {
         };
         self.has_ended = batch.is_none() || error.is_some();
         let batch = batch?;
-        let selection = self.pairing.as_deref().and_then(Pairing::selection);
+        let selection = self.pairing.as_deref().and_then(|it| it.selection.as_ref());
         let fields = batch.schema_ref().fields().iter();
         let rows = ColumnRows {
             columns: fields
@@ -190,6 +183,7 @@ impl ParquetFile {
                 .collect(),
             batch,
             json_columns: Arc::clone(&self.json_columns),
+            are_of_results: self.are_of_results,
             row_limit: self.row_limit,
         };
         Some((rows, error))
@@ -332,6 +326,7 @@ impl ColumnRows {
     fn convert(&self, row: usize, at: &Origin) -> Result<Row, DataError> {
         let mut object = RowObject {
             is_flat: true,
+            is_of_results: self.are_of_results,
             ..RowObject::default()
         };
         let mut size = 0;

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -89,87 +89,76 @@ impl DataReader {
         Self::default()
     }
 
-    /// Sets the format of all files, regardless of their extensions.
-    pub fn with_format(mut self, format: Format) -> Self {
-        self.options.format = Some(format);
-        self
-    }
+    setters! {
+        /// Sets the format of all files, regardless of their extensions.
+        pub fn with_format(format: Format) => options.format = Some(format);
 
-    /// Sets the character that separates the columns of CSV files.
-    ///
-    /// By default, the reader detects the separator from the header. It can be a comma, `;`, a tab or `|`.
-    pub fn with_delimiter(mut self, delimiter: u8) -> Self {
-        self.options.delimiter = Some(delimiter);
-        self
-    }
+        /// Sets the character that separates the columns of CSV files.
+        ///
+        /// By default, the reader detects the separator from the header. It can be a comma, `;`, a tab or `|`.
+        pub fn with_delimiter(delimiter: u8) => options.delimiter = Some(delimiter);
 
-    /// Sets the text encoding of the files.
-    ///
-    /// The default is UTF-8.
-    ///
-    /// ```
-    /// use dsrs_metrics::data::{DataReader, Encoding, Format};
-    ///
-    /// let excel = b"id;gold.answer;pred.answer\r\n1;Z\xFCrich;Z\xFCrich\r\n";
-    /// let reader = DataReader::new().with_encoding(Encoding::Windows1252);
-    /// # if cfg!(feature = "csv") {
-    /// let row = reader.read_from("excel.csv", Format::of("excel.csv".as_ref()).unwrap(), &excel[..]).next().unwrap()?;
-    /// assert_eq!(row.gold.get("answer").unwrap(), "Zürich");
-    /// # }
-    /// # Ok::<(), dsrs_metrics::data::DataError>(())
-    /// ```
-    pub fn with_encoding(mut self, encoding: Encoding) -> Self {
-        self.options.encoding = encoding;
-        self
-    }
+        /// Sets the text encoding of the files.
+        ///
+        /// The default is UTF-8.
+        ///
+        /// ```
+        /// use dsrs_metrics::data::{DataReader, Encoding, Format};
+        ///
+        /// let excel = b"id;gold.answer;pred.answer\r\n1;Z\xFCrich;Z\xFCrich\r\n";
+        /// let reader = DataReader::new().with_encoding(Encoding::Windows1252);
+        /// # if cfg!(feature = "csv") {
+        /// let row = reader.read_from("excel.csv", Format::of("excel.csv".as_ref()).unwrap(), &excel[..]).next().unwrap()?;
+        /// assert_eq!(row.gold.get("answer").unwrap(), "Zürich");
+        /// # }
+        /// # Ok::<(), dsrs_metrics::data::DataError>(())
+        /// ```
+        pub fn with_encoding(encoding: Encoding) => options.encoding = encoding;
 
-    /// Sets a separate file of gold rows to join to the predictions by id.
-    ///
-    /// The gold row is the `gold` field of a row in that file. If there is no `gold` field, the whole row is the gold
-    /// row.
-    ///
-    /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
-    /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports both counts.
-    ///
-    /// The gold rows are copied to a temporary file, so only their ids stay in memory.
-    ///
-    /// ```
-    /// use dsrs_metrics::data::DataReader;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-gold-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// let [gold, preds] = ["gold.jsonl", "preds.json"].map(|name| folder.join(name));
-    /// std::fs::write(&gold, r#"{"id": "q1", "answer": "Paris"}"#)?;
-    /// std::fs::write(&preds, r#"[{"question_id": "q1", "pred": {"answer": "paris"}}]"#)?;
-    ///
-    /// let reader = DataReader::new().with_gold(&gold).with_join("gold.id=pred.question_id".parse()?);
-    /// let row = reader.read([&preds])?.next().unwrap()?;
-    /// assert_eq!((&*row.id, row.gold.get("answer").unwrap()), ("q1", &"Paris".into()));
-    /// # std::fs::remove_dir_all(folder)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn with_gold(mut self, file: impl Into<PathBuf>) -> Self {
-        self.gold = Some(file.into());
-        self
-    }
+        /// Sets a separate file of gold rows to join to the predictions by id.
+        ///
+        /// The gold row is the `gold` field of a row in that file. If there is no `gold` field, the whole row is the gold
+        /// row.
+        ///
+        /// A gold row without a prediction fails, unless you [skip it](Self::with_missing). A prediction without a gold row
+        /// is left out. [`EvaluationResult::notes`](crate::EvaluationResult::notes) reports both counts.
+        ///
+        /// The gold rows are copied to a temporary file, so only their ids stay in memory.
+        ///
+        /// ```
+        /// use dsrs_metrics::data::DataReader;
+        ///
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-gold-{}", std::process::id()));
+        /// # std::fs::create_dir_all(&folder)?;
+        /// let [gold, preds] = ["gold.jsonl", "preds.json"].map(|name| folder.join(name));
+        /// std::fs::write(&gold, r#"{"id": "q1", "answer": "Paris"}"#)?;
+        /// std::fs::write(&preds, r#"[{"question_id": "q1", "pred": {"answer": "paris"}}]"#)?;
+        ///
+        /// let reader = DataReader::new().with_gold(&gold).with_join("gold.id=pred.question_id".parse()?);
+        /// let row = reader.read([&preds])?.next().unwrap()?;
+        /// assert_eq!((&*row.id, row.gold.get("answer").unwrap()), ("q1", &"Paris".into()));
+        /// # std::fs::remove_dir_all(folder)?;
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn with_gold(file: impl Into<PathBuf>) => gold = Some(file.into());
 
-    /// Sets the columns that join gold rows to predictions.
-    ///
-    /// The default is `id` on both sides.
-    pub fn with_join(mut self, join: Join) -> Self {
-        self.join = Some(join);
-        self
-    }
+        /// Sets the columns that join gold rows to predictions.
+        ///
+        /// The default is `id` on both sides.
+        pub fn with_join(join: Join) => join = Some(join);
 
-    /// Sets what to do with gold rows that have no prediction.
-    ///
-    /// By default, gold rows without a prediction fail. [`read`](Self::read) returns them with empty predictions, after
-    /// the rows that have predictions.
-    pub fn with_missing(mut self, missing: Missing) -> Self {
-        self.missing = missing;
-        self
+        /// Sets what to do with gold rows that have no prediction.
+        ///
+        /// By default, gold rows without a prediction fail. [`read`](Self::read) returns them with empty predictions, after
+        /// the rows that have predictions.
+        pub fn with_missing(missing: Missing) => missing = missing;
+
+        /// Sets the maximum size of a row, in bytes.
+        ///
+        /// The default is [`ROW_LIMIT`](super::ROW_LIMIT).
+        pub fn with_row_limit(bytes: usize) => options.row_limit = Some(bytes);
     }
 
     /// Adds a mapping that reads a field's value from elsewhere in the row.
@@ -210,14 +199,6 @@ impl DataReader {
             selection.add_field(*side, name, *is_required);
         }
         self.with_selection(selection)
-    }
-
-    /// Sets the maximum size of a row, in bytes.
-    ///
-    /// The default is [`ROW_LIMIT`](super::ROW_LIMIT).
-    pub fn with_row_limit(mut self, bytes: usize) -> Self {
-        self.options.row_limit = Some(bytes);
-        self
     }
 
     /// Returns the rows of the files, in order.
@@ -280,12 +261,21 @@ impl DataReader {
     }
 
     fn pairs(&self, files: Vec<RowSource>) -> Pairs {
-        let gold = self.gold.clone();
-        let is_by_position = self.options.format == Some(Format::Text);
-        let gold =
-            gold.map(|gold| GoldFile::new(gold, self.join.clone(), is_by_position, self.missing));
-        let (mappings, conversions) = (self.mappings.clone(), self.conversions.clone());
-        let mut pairing = Pairing::new(files.len() > 1, mappings, conversions, gold);
+        let gold = self.gold.as_ref().map(|gold| GoldFile {
+            file: gold.as_path().into(),
+            join: self.join.clone(),
+            is_by_position: self.options.format == Some(Format::Text),
+            missing: self.missing,
+            rows: OnceLock::new(),
+        });
+        let mut pairing = Pairing {
+            several: files.len() > 1,
+            used: self.mappings.iter().map(|_| <_>::default()).collect(),
+            mappings: self.mappings.clone(),
+            conversions: self.conversions.clone(),
+            gold,
+            ..Pairing::default()
+        };
         if let Some(selection) = &self.selection {
             pairing.select(selection.clone());
         }
@@ -306,9 +296,13 @@ impl DataReader {
     /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row except its id if
     /// it has neither `gold` nor `pred`.
     pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
+        let pairing = Pairing {
+            are_examples: true,
+            ..Pairing::default()
+        };
         let options = FileOptions::default();
         let files = vec![RowSource::new(file, options)?];
-        Ok(Pairs::new(files, Pairing::of_examples(), options))
+        Ok(Pairs::new(files, pairing, options))
     }
 }
 
@@ -393,7 +387,12 @@ impl Pairs {
 
     /// Reads the file of gold rows, before the first prediction.
     fn load_gold(&self) -> Result<(), DataError> {
-        let Some(gold) = self.pairing.gold().filter(|gold| !gold.is_loaded()) else {
+        let Some(gold) = self
+            .pairing
+            .gold
+            .as_ref()
+            .filter(|gold| gold.rows.get().is_none())
+        else {
             return Ok(());
         };
         let mut file = RowSource::new(&gold.file, self.options)?.open(None, self.is_hashed)?;
@@ -404,7 +403,7 @@ impl Pairs {
 
     /// Returns the next gold rows without a prediction; `None` if there are none left.
     fn without_pred(&self) -> Option<Batch> {
-        let gold = self.pairing.gold()?;
+        let gold = self.pairing.gold.as_ref()?;
         match gold.missing(self.pairing.join_path(gold)) {
             Ok(rows) if rows.is_empty() => None,
             Ok(rows) => {

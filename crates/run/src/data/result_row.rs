@@ -1,6 +1,8 @@
 //! Rows of result files that are scored again: removes the results from the row.
 
 use std::borrow::Cow;
+#[cfg(feature = "csv")]
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -16,7 +18,7 @@ use crate::json::sorted;
 pub(crate) const ATTRIBUTES: &str = "attributes.";
 
 /// The suffix of the column with a metric's outcomes.
-pub(crate) const OUTCOME: &str = ".outcome";
+const OUTCOME: &str = ".outcome";
 
 /// The suffix of the column with a metric's costs.
 const COST: &str = ".cost_msats";
@@ -51,12 +53,21 @@ impl Added {
     }
 }
 
-/// Returns the name of a metric's cost column, if the given column has its outcomes.
-pub(super) fn costs_of(column: &str) -> Option<String> {
-    let metric = column
+/// Returns the metric whose outcomes are in this column of a result file.
+pub(crate) fn metric_of(column: &str) -> Option<&str> {
+    column
         .strip_suffix(OUTCOME)
-        .filter(|_| !column.starts_with(ATTRIBUTES))?;
-    Some(format!("{metric}{COST}"))
+        .filter(|_| !column.starts_with(ATTRIBUTES))
+}
+
+/// Returns `true` if these are columns of a result file: `id`, and for a metric its value, `NAME.outcome` and
+/// `NAME.cost_msats`.
+#[cfg(feature = "csv")]
+pub(super) fn are_of_results(names: &[String]) -> bool {
+    let names: HashSet<_> = names.iter().map(String::as_str).collect();
+    let has_costs = |metric: &str| names.contains(&*format!("{metric}{COST}"));
+    let mut metrics = names.iter().filter_map(|name| metric_of(name));
+    names.contains("id") && metrics.any(|metric| names.contains(metric) && has_costs(metric))
 }
 
 /// Returns `true` if a column has what a run added to a row for all metrics together, or all attributes.
@@ -95,12 +106,8 @@ impl RowObject {
     /// Returns the outcome of each metric; none if the row is not from a result file.
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
         // In a Parquet row, a missing score has no value.
-        let is_column =
-            |name: &str| costs_of(name).is_some_and(|costs| self.attributes.contains_key(&costs));
-        let columns = self
-            .attributes
-            .iter()
-            .filter(move |(name, _)| self.is_flat && is_column(name));
+        let columns = self.attributes.iter();
+        let columns = columns.filter(|(name, _)| self.is_of_results && metric_of(name).is_some());
         let scores = self.attributes.get("scores").and_then(Value::as_object);
         let scores = scores.filter(|scores| {
             !self.is_flat

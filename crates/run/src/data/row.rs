@@ -37,6 +37,8 @@ pub(super) struct RowObject {
     pub(super) score_names: Vec<String>,
     /// `true` if the format has columns, where `gold.answer` is a field of `gold`.
     pub(super) is_flat: bool,
+    /// `true` if the columns are those of a result file.
+    pub(super) is_of_results: bool,
     /// The results that a run added, if the row is from a result file.
     pub(super) added: Option<Box<Added>>,
     /// `true` if the id is the position of a result row that had none.

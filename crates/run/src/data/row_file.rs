@@ -304,7 +304,7 @@ impl Content {
 }
 
 /// The rows of an open file. A file without rows is an error.
-pub(super) struct RowFile {
+pub(crate) struct RowFile {
     name: Arc<Path>,
     rows: Rows,
     /// The number of rows that were read.
@@ -337,7 +337,7 @@ impl RowFile {
     }
 
     /// Decodes the rows on all threads, and calls `each` with them in order; an error is the last call.
-    pub(super) fn each_row<T: Send, D: From<DataError> + Send, E>(
+    pub(crate) fn each_row<T: Send, D: From<DataError> + Send, E>(
         &mut self,
         decode: impl Fn(&RawRow<'_>) -> Result<T, D> + Sync,
         mut each: impl FnMut(Result<T, D>) -> Result<(), E>,

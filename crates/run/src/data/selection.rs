@@ -1,11 +1,8 @@
 //! The selection of the row fields that a run reads.
 
-#[cfg(feature = "csv")]
-use std::collections::HashMap;
-
 use super::mapping::{Mapping, Target};
 #[cfg(feature = "csv")]
-use super::result_row::{ATTRIBUTES, costs_of, is_of_run};
+use super::result_row::{ATTRIBUTES, is_of_run, metric_of};
 use crate::contract::rows::by_name::intern;
 use crate::contract::{Pair, Side, TypeHelp};
 use crate::json::path;
@@ -31,8 +28,8 @@ pub(crate) struct FieldSelection {
     gold: Vec<&'static str>,
     pred: Vec<&'static str>,
     attributes: Vec<&'static str>,
-    all_attributes: bool,
-    all_sides: bool,
+    pub(crate) all_attributes: bool,
+    pub(crate) all_sides: bool,
     /// The fields that a row must have. A row without one is decoded completely, because an error or suggestion may
     /// name its other fields.
     required: Vec<(Side, String)>,
@@ -45,16 +42,6 @@ impl FieldSelection {
         if is_required {
             self.required.push((side, name.to_owned()));
         }
-    }
-
-    /// Adds all attributes.
-    pub(crate) fn add_attributes(&mut self) {
-        self.all_attributes = true;
-    }
-
-    /// Adds the whole gold row and the whole prediction.
-    pub(crate) fn add_sides(&mut self) {
-        self.all_sides = true;
     }
 
     /// Selects the keys that a dotted path can name: the whole path, and its first segment.
@@ -116,21 +103,12 @@ impl FieldSelection {
                 .is_some_and(|it| self.reads_attribute(it));
             let is_read = match name {
                 "attributes" => self.all_attributes || !self.attributes.is_empty(),
-                name => is_of_run(name),
+                name => is_of_run(name) || metric_of(name).is_some(),
             };
             is_attribute || is_read
         };
-        let mut read: Vec<_> = names
-            .iter()
-            .map(|name| self.reads_column(name) || are_of_results && is_result(name))
-            .collect();
-        let positions: HashMap<_, _> = names.iter().map(String::as_str).zip(0..).collect();
-        for (position, name) in names.iter().enumerate().filter(|_| are_of_results) {
-            if let Some(costs) = costs_of(name).and_then(|costs| positions.get(&*costs)) {
-                (read[position], read[*costs]) = (true, true);
-            }
-        }
-        read
+        let is_read = |name: &String| self.reads_column(name) || are_of_results && is_result(name);
+        names.iter().map(is_read).collect()
     }
 
     #[cfg(feature = "csv")]

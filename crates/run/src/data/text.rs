@@ -272,20 +272,36 @@ impl JsonValues {
         let mut rows = TextRows::new(&self.input, Kind::Value);
         let mut error = None;
         while !self.has_ended && rows.len() < self.at_once && rows.bytes.len() < READ {
-            let read = self.find_form().and_then(|form| match form {
-                None => Ok(false),
-                Some(Form::Split) => self.split(&mut rows).map(|()| false),
-                Some(form) => Ok(self.find_element(form)? && self.row(form, &mut rows)?),
-            });
-            match read {
-                Ok(is_read) => self.has_ended = !is_read,
-                Err(invalid) => {
-                    self.has_ended = true;
-                    error = Some(invalid);
-                }
-            }
+            let read = self.read(&mut rows);
+            self.has_ended = !matches!(read, Ok(true));
+            error = read.err();
         }
         (rows.len() > 0 || error.is_some()).then_some((rows, error))
+    }
+
+    /// Reads the next rows; returns `false` at the end.
+    fn read(&mut self, rows: &mut TextRows) -> Result<bool, DataError> {
+        let Some(form) = self.find_form()? else {
+            return Ok(false);
+        };
+        if form == Form::Split {
+            return self.split(rows).map(|()| false);
+        }
+        if !self.find_element(form)? {
+            return Ok(false);
+        }
+        let id = match form {
+            Form::Entries => Some(self.key()?.into()),
+            _ => None,
+        };
+        let start = rows.bytes.len();
+        self.element(rows, id)?;
+        let list = rows.bytes[start..].strip_prefix(b"[");
+        // An object with a list of objects has its rows in a field.
+        if form == Form::Entries && list.is_some_and(|it| it.trim_ascii_start().starts_with(b"{")) {
+            return Err(self.not_array(b'{'));
+        }
+        Ok(true)
     }
 
     /// Returns what the file has, which its first value shows; `None` if it is empty.
@@ -343,39 +359,17 @@ impl JsonValues {
     fn key(&mut self) -> Result<String, DataError> {
         self.peek_token()?;
         let mut key = TextRows::new(&self.input, Kind::Value);
-        let mut extent = Extent::default();
-        while let Some(byte) = self.peek()? {
-            if key.bytes.len() == key.row_limit || !extent.in_string && byte == b':' {
-                break;
-            }
-            key.bytes.push(byte);
-            self.advance(byte);
-            extent.ends_with(byte);
-        }
+        self.element(&mut key, None)?;
         let name = serde_json::from_slice(&key.bytes);
-        let name = name.map_err(|_| self.syntax("expected a key in quotes and a colon"))?;
-        if self.peek()?.is_some() {
-            self.advance(b':');
+        let expected = "expected a key in quotes and a colon";
+        let name = name.map_err(|_| self.syntax(expected))?;
+        match self.peek()? {
+            None => return Ok(name),
+            Some(b':') => self.advance(b':'),
+            Some(_) => return Err(self.syntax(expected)),
         }
         self.peek_token()?;
         Ok(name)
-    }
-
-    /// Reads a row with its id, if that is its key.
-    fn row(&mut self, form: Form, rows: &mut TextRows) -> Result<bool, DataError> {
-        let id = match form {
-            Form::Array | Form::Values | Form::Split => None,
-            Form::Entries => Some(self.key()?.into()),
-        };
-        let start = rows.bytes.len();
-        self.element(rows, id)?;
-        let is_list = rows.bytes[start..].strip_prefix(b"[");
-        if form == Form::Entries
-            && is_list.is_some_and(|it| it.trim_ascii_start().starts_with(b"{"))
-        {
-            return Err(self.not_array(b'{'));
-        }
-        Ok(true)
     }
 
     fn peek(&mut self) -> Result<Option<u8>, DataError> {
@@ -493,7 +487,7 @@ struct Extent {
 
 impl Extent {
     fn ends_before(&self, byte: u8) -> bool {
-        self.depth == 0 && !self.in_string && matches!(byte, b',' | b']' | b'}')
+        self.depth == 0 && !self.in_string && matches!(byte, b',' | b':' | b']' | b'}')
     }
 
     fn ends_with(&mut self, byte: u8) -> bool {

@@ -126,9 +126,9 @@ impl Evaluate {
             }
         }
         if !options.outputs.is_empty() {
-            selection.add_attributes();
+            selection.all_attributes = true;
             // Each row of a result file has the hashes of its gold row and its prediction.
-            selection.add_sides();
+            selection.all_sides = true;
         }
         if let Some(field) = &options.run.group {
             selection.add_path(field);

@@ -131,13 +131,6 @@ impl ResultsError {
         )
     }
 
-    pub(super) fn duplicate_id(at: &Origin, id: &str, first: u64) -> Self {
-        let id = escape::name(id);
-        Self::read(format!(
-            "{at}: duplicate id `{id}`, first on line {first}; ids must be unique within a file"
-        ))
-    }
-
     /// Creates an error about the value of a field.
     pub(super) fn invalid(at: &Origin, field: &str, expected: &str, found: &str) -> Self {
         let field = escape::name(field);

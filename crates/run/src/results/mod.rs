@@ -44,7 +44,7 @@ pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[doc(hidden)]
 pub use parse::parse_cell;
 #[doc(hidden)]
-pub use run::{RowIndex, manifest_of, read_manifest, read_rows};
+pub use run::{RowIndex, manifest_of, read_rows};
 pub use run_scores::RunScores;
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;

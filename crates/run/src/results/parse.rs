@@ -1,24 +1,24 @@
 //! Converts a row's object or columns to a [`ResultRow`], or returns an error that names the invalid key.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use serde_path_to_error::Segment;
 
 use super::error::{MAX_METRICS, ResultsError};
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Fields, Origin};
-use crate::data::{
-    ATTRIBUTES, GOLD_HASH, OUTCOME, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns,
-};
+use crate::data::{GOLD_HASH, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns, metric_of};
 use crate::evaluate::manifest::REFERENCE_KEY;
-use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+use crate::evaluate::report::{ResultRow, ResultScore};
 use crate::json::read::with_zero;
 use crate::json::{MAX_VALUES, found, is_too_large, text};
 use crate::messages::escape;
 
-/// The keys of a row besides gold row, prediction, attributes and scores, in the order in which they are checked.
-const ROW_KEYS: [&str; 8] = [
+/// The keys of a row besides id, gold row, prediction and scores.
+const ROW_KEYS: [&str; 9] = [
+    "attributes",
     "latency_s",
     "input_tokens",
     "output_tokens",
@@ -29,7 +29,7 @@ const ROW_KEYS: [&str; 8] = [
     PRED_HASH,
 ];
 
-/// The keys of a score, in the order in which they are checked.
+/// The keys of a score, each of which may be a column.
 const SCORE_KEYS: [&str; 16] = [
     "outcome",
     "value",
@@ -71,10 +71,11 @@ fn expected(key: &str) -> &'static str {
 
 /// Converts the value of a key. Text keys have any other value as JSON. In a column, the cell of a string is the string
 /// itself, and any other cell is parsed.
-fn converted(key: &str, value: Option<Value>, is_flat: bool) -> Value {
-    let value = value.filter(|value| !is_flat || !is_empty(value));
-    let value = value.unwrap_or_default();
+fn converted(key: &str, value: Value, is_flat: bool) -> Value {
     match key {
+        _ if is_flat && is_empty(&value) => Value::Null,
+        // Their columns have other names.
+        "attributes" if is_flat => Value::Null,
         "details" | "feedback" | "error" | "gated_by" | "traceback" | REFERENCE_KEY => {
             text(value).map_or(Value::Null, Value::String)
         }
@@ -86,31 +87,39 @@ fn converted(key: &str, value: Option<Value>, is_flat: bool) -> Value {
 
 /// Returns the record of a row.
 pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
-    let names = std::mem::take(&mut row.score_names);
     let (at, is_flat) = (row.at.clone(), row.is_flat);
+    let mut names = std::mem::take(&mut row.score_names);
     let pair = row.into_pair();
     let mut fields = pair.attributes;
     let gold = side(pair.gold.data, fields.remove("gold"));
     let pred = side(pair.pred.data, fields.remove("pred"));
     // In file order, which reading the scores does not keep.
-    let attributes = match is_flat {
-        true => attribute_columns(&fields),
-        false => {
-            let attributes = fields.swap_remove("attributes").unwrap_or_default();
-            object(attributes, &at, "attributes")?.into_iter().collect()
-        }
+    let columns = is_flat.then(|| attribute_columns(&fields));
+    if is_flat {
+        names = fields
+            .keys()
+            .filter_map(metric_of)
+            .map(str::to_owned)
+            .collect();
+    }
+    let names = IndexSet::<String>::from_iter(names);
+    let scores = scores(&mut fields, &names, is_flat, &at)?;
+    let mut key = |key: &str| {
+        let value = fields.swap_remove(key).unwrap_or_default();
+        converted(key, value, is_flat)
     };
-    let scores = scores(&mut fields, names, is_flat, &at)?;
-    let mut key = |key: &str| converted(key, fields.swap_remove(key), is_flat);
     let (repeats, is_positional) = (key("repeats"), key(POSITIONAL) == Value::Bool(true));
     let keys = ROW_KEYS.map(|name| (name.to_owned(), key(name)));
-    let base = json!({ "id": pair.id, "scores": {} });
-    let read: ResultRow = record(&mut keys.into_iter().collect(), &base, &at, &str::to_owned)?;
+    let mut keys: Map<_, _> = keys.into_iter().filter(|(_, it)| !it.is_null()).collect();
+    keys.insert("id".to_owned(), pair.id.into());
+    keys.insert("scores".to_owned(), json!({}));
+    let scores = read_scores(&scores, &names, is_flat, &at)?;
+    let read: ResultRow = read(&Value::Object(keys), &str::to_owned, &at)?;
     let row = ResultRow {
         origin: Some(at),
         gold,
         pred,
-        attributes,
+        attributes: columns.unwrap_or(read.attributes),
         scores,
         repeats: Vec::deserialize(repeats).unwrap_or_default(),
         is_positional,
@@ -118,6 +127,62 @@ pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
         ..read
     };
     Ok(row.completed())
+}
+
+/// Reads the scores of these metrics in order.
+fn read_scores(
+    scores: &Map<String, Value>,
+    names: &IndexSet<String>,
+    is_flat: bool,
+    at: &Origin,
+) -> Result<IndexMap<String, ResultScore>, ResultsError> {
+    let read = |metric: &String| {
+        let written = scores.get(metric).unwrap_or(&Value::Null);
+        let name = |key: &str| match key {
+            "value" if is_flat => metric.clone(),
+            key if is_flat => format!("{metric}.{key}"),
+            "" => format!("scores.{metric}"),
+            key => format!("scores.{metric}.{key}"),
+        };
+        let mut score: ResultScore = read(written, &name, at)?;
+        score.finish().map_err(|path| {
+            ResultsError::invalid(at, &name(&path), expected("value"), &found(&Value::Null))
+        })?;
+        let label = format!("judge: {OFFLINE_JUDGE}");
+        let mut details = score.details.iter().filter(|_| is_flat);
+        score.is_judged_offline |= details.any(|it| it.contains(&label));
+        Ok((metric.clone(), score))
+    };
+    names.iter().map(read).collect()
+}
+
+/// Deserializes a row or a score, or says which key is invalid. `name` is what a message calls a key.
+fn read<T: DeserializeOwned>(
+    written: &Value,
+    name: &dyn Fn(&str) -> String,
+    at: &Origin,
+) -> Result<T, ResultsError> {
+    serde_path_to_error::deserialize(written).map_err(|error| {
+        let keys = error.path().iter().filter_map(|segment| match segment {
+            Segment::Map { key } => Some(&**key),
+            _ => None,
+        });
+        let mut keys: Vec<&str> = keys.collect();
+        // A score has components by name, and an invalid key is named whole.
+        let mut depth = 1;
+        while let Some(&"components") = keys.get(depth - 1) {
+            depth += 2;
+        }
+        keys.truncate(depth);
+        let expected = match &*keys {
+            [.., key] if keys.len() % 2 == 1 => expected(key),
+            // A whole score.
+            _ => "an object",
+        };
+        let value = keys.iter().try_fold(written, |value, key| value.get(key));
+        let found = found(value.unwrap_or(&Value::Null));
+        ResultsError::invalid(at, &name(&keys.join(".")), expected, &found)
+    })
 }
 
 /// Returns a whole gold row or prediction: its fields, or its value if it is not an object.
@@ -138,47 +203,57 @@ fn is_empty(cell: &Value) -> bool {
     cell.as_str().is_some_and(str::is_empty)
 }
 
-/// Returns the results of the metrics, in file order.
+/// Returns the results of the metrics as objects.
 fn scores(
     fields: &mut Fields,
-    names: Vec<String>,
+    names: &IndexSet<String>,
     is_flat: bool,
     at: &Origin,
-) -> Result<IndexMap<String, ResultScore>, ResultsError> {
-    let metric = |column: &str| {
-        let name = column.strip_suffix(OUTCOME)?;
-        (!column.starts_with(ATTRIBUTES)).then(|| name.to_owned())
+) -> Result<Map<String, Value>, ResultsError> {
+    let mut score = |name: &String| {
+        let mut cell = |key: &str| match key {
+            "value" => fields.swap_remove(name),
+            _ => fields.swap_remove(&format!("{name}.{key}")),
+        };
+        let keys = SCORE_KEYS.map(|key| (key.to_owned(), cell(key).unwrap_or_default()));
+        (name.clone(), Value::from_iter(keys))
     };
-    let (names, mut objects) = match is_flat {
-        true => (fields.keys().filter_map(metric).collect(), Map::new()),
-        false => match fields.swap_remove("scores") {
-            Some(Value::Object(scores)) => (names, scores),
+    let mut scores: Map<_, _> = if is_flat {
+        names.iter().map(&mut score).collect()
+    } else {
+        match fields.swap_remove("scores") {
+            Some(Value::Object(scores)) => scores,
             _ => return Err(not_results(fields, at)),
-        },
+        }
     };
-    if is_flat && names.is_empty() {
+    if is_flat && scores.is_empty() {
         return Err(not_results(fields, at));
     }
-    if names.len() > MAX_METRICS {
+    if scores.len() > MAX_METRICS {
         return Err(ResultsError::too_many_metrics(at));
     }
-    let score = |name: String| {
-        let score = match is_flat {
-            true => {
-                let column = |key: &str| match key {
-                    "value" => name.clone(),
-                    _ => format!("{name}.{key}"),
-                };
-                score(|key| fields.swap_remove(&column(key)), &column, true, at)?
-            }
-            false => {
-                let score = objects.remove(&name).unwrap_or_default();
-                score_of_object(score, &format!("scores.{name}"), at)?
-            }
-        };
-        Ok((name, score))
+    scores.values_mut().for_each(|it| convert(it, is_flat));
+    Ok(scores)
+}
+
+/// Converts the keys of a score and of its components. A key without a value is removed, and null is an empty score.
+fn convert(score: &mut Value, is_flat: bool) {
+    if score.is_null() {
+        *score = json!({});
+    }
+    let Some(keys) = score.as_object_mut() else {
+        return;
     };
-    names.into_iter().map(score).collect()
+    for (key, value) in keys.iter_mut() {
+        *value = converted(key, value.take(), is_flat);
+    }
+    keys.retain(|_, value| !value.is_null());
+    if *keys.entry("outcome").or_insert(Value::Null) != "scored" {
+        keys.remove("value");
+    }
+    if let Some(Value::Object(components)) = keys.get_mut("components") {
+        components.values_mut().for_each(|it| convert(it, false));
+    }
 }
 
 fn not_results(fields: &Fields, at: &Origin) -> ResultsError {
@@ -190,95 +265,6 @@ fn not_results(fields: &Fields, at: &Origin) -> ResultsError {
     ResultsError::read(format!(
         "{at}: expected a row with `scores`, as written by `score --out`, found none{only}"
     ))
-}
-
-fn score_of_object(value: Value, path: &str, at: &Origin) -> Result<ResultScore, ResultsError> {
-    let mut keys = object(value, at, path)?;
-    score(
-        |key| keys.remove(key),
-        &|key| format!("{path}.{key}"),
-        false,
-        at,
-    )
-}
-
-/// Returns the record of a score. `take` removes the value of a key, and `name` is what a message calls it.
-fn score(
-    mut take: impl FnMut(&str) -> Option<Value>,
-    name: &dyn Fn(&str) -> String,
-    is_flat: bool,
-    at: &Origin,
-) -> Result<ResultScore, ResultsError> {
-    let keys = SCORE_KEYS.map(|key| (key.to_owned(), converted(key, take(key), is_flat)));
-    let mut keys = Map::from_iter(keys);
-    let components = keys.remove("components").unwrap_or_default();
-    if keys["outcome"] != "scored" {
-        keys.remove("value");
-    }
-    let mut score: ResultScore = record(&mut keys, &json!({ "outcome": "abstained" }), at, name)?;
-    if score.finish().is_none() {
-        let has_value = score.outcome != ResultOutcome::Scored || score.value.is_some();
-        let key = if has_value { "corpus" } else { "value" };
-        let value = keys.get(key).unwrap_or(&Value::Null);
-        return Err(ResultsError::invalid(
-            at,
-            &name(key),
-            expected(key),
-            &found(value),
-        ));
-    }
-    for (component, value) in object(components, at, &name("components"))? {
-        let path = format!("{}.{component}", name("components"));
-        let of_component = score_of_object(value, &path, at)?;
-        score.is_judged_offline |= of_component.is_judged_offline;
-        score.components.insert(component, of_component);
-    }
-    let label = format!("judge: {OFFLINE_JUDGE}");
-    let is_labelled = score
-        .details
-        .as_deref()
-        .is_some_and(|it| it.contains(&label));
-    score.is_judged_offline |= is_flat && is_labelled;
-    Ok(score)
-}
-
-/// Deserializes a record from its keys, or names the first invalid one. `base` has the keys that every record needs.
-fn record<T: DeserializeOwned>(
-    keys: &mut Map<String, Value>,
-    base: &Value,
-    at: &Origin,
-    name: &dyn Fn(&str) -> String,
-) -> Result<T, ResultsError> {
-    keys.retain(|key, value| !value.is_null() || base.get(key).is_some());
-    let read = |keys: Map<String, Value>| {
-        let mut all = base.as_object().cloned().unwrap_or_default();
-        all.extend(keys);
-        T::deserialize(Value::Object(all))
-    };
-    read(keys.clone()).map_err(|error| {
-        let is_invalid = |key: &&str| {
-            let value = keys.get(*key).cloned();
-            value.is_some_and(|value| read(Map::from_iter([((*key).to_owned(), value)])).is_err())
-        };
-        match ROW_KEYS.into_iter().chain(SCORE_KEYS).find(is_invalid) {
-            Some(key) => ResultsError::invalid(at, &name(key), expected(key), &found(&keys[key])),
-            None => ResultsError::read(format!("{at}: {error}")),
-        }
-    })
-}
-
-/// Reads an object; null gives an empty one.
-fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, ResultsError> {
-    match value {
-        Value::Null => Ok(Map::new()),
-        Value::Object(object) => Ok(object),
-        other => Err(ResultsError::invalid(
-            at,
-            field,
-            "an object",
-            &found(&other),
-        )),
-    }
 }
 
 /// Parses a CSV cell.

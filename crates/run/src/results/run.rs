@@ -6,20 +6,23 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::checked;
 use crate::contract::{Direction, MetricIdentity, Origin, ScoreKind};
-#[cfg(feature = "parquet")]
-use crate::data::embedded_manifest;
-use crate::data::{DataError, Format, NamedFile, ObjectRows, column_strings, read_objects};
+use crate::data::{
+    DataError, Format, NamedFile, ObjectRow, ObjectRows, RawRow, column_strings, open_objects,
+};
 use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
+    read_manifest,
 };
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::MAX_VALUES;
 use crate::json::read::inexact_number;
+use crate::messages::escape;
 
 /// The name, after the dot, of the score of all rows for a metric that also scores single rows.
 pub(super) const CORPUS: &str = "corpus";
@@ -220,12 +223,9 @@ pub(super) fn is_lower_better(metric: &str, runs: &[&Run]) -> bool {
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct RowIndex {
-    ids: IndexSet<Box<str>>,
+    /// The line of each row, and the hash of its gold row, by id.
+    rows: IndexMap<Box<str>, (u64, Option<u64>)>,
     file: Option<Arc<Path>>,
-    /// The line of each row.
-    lines: Vec<u64>,
-    /// The hash of each gold row.
-    gold: Vec<Option<u64>>,
     /// `true` if any row has no id of its own.
     has_positional: bool,
 }
@@ -236,39 +236,41 @@ impl RowIndex {
     /// # Errors
     /// Returns a [`ResultsError`] if an earlier row has the same id.
     pub fn add(&mut self, row: &ResultRow) -> Result<(), ResultsError> {
-        let (place, is_new) = self.ids.insert_full(row.id.as_str().into());
-        if !is_new {
-            let first = self.lines[place];
-            return Err(ResultsError::duplicate_id(&row.at(), &row.id, first));
+        let line = row.origin.as_ref().map_or(0, |origin| origin.line);
+        match self.rows.entry(row.id.as_str().into()) {
+            Entry::Vacant(new) => _ = new.insert((line, row.gold_hash)),
+            Entry::Occupied(first) => {
+                let (at, id, (first, _)) = (row.at(), escape::name(&row.id), first.get());
+                return Err(ResultsError::read(format!(
+                    "{at}: duplicate id `{id}`, first on line {first}; ids must be unique within a file"
+                )));
+            }
         }
         if let Some(origin) = &row.origin {
             self.file.get_or_insert_with(|| Arc::clone(&origin.file));
         }
-        self.lines
-            .push(row.origin.as_ref().map_or(0, |origin| origin.line));
-        self.gold.push(row.gold_hash);
         self.has_positional |= row.is_positional;
         Ok(())
     }
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.rows.len()
     }
 
     /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.rows.is_empty()
     }
 
     /// Returns the id of the row at this position.
     pub fn id(&self, row: usize) -> &str {
-        &self.ids[row]
+        self.rows.get_index(row).map_or("", |(id, _)| id)
     }
 
     /// Returns the position of the row with this id.
     pub fn find(&self, id: &str) -> Option<usize> {
-        self.ids.get_index_of(id)
+        self.rows.get_index_of(id)
     }
 
     /// Returns the location of the row at this position, for error messages.
@@ -276,7 +278,7 @@ impl RowIndex {
         let unknown = || Path::new("evaluation").into();
         Origin {
             file: self.file.clone().unwrap_or_else(unknown),
-            line: self.lines.get(row).copied().unwrap_or_default(),
+            line: self.rows.get_index(row).map_or(0, |(_, (line, _))| *line),
         }
     }
 
@@ -291,7 +293,7 @@ impl RowIndex {
     ///
     /// Returns `None` if the file has neither the hash nor the gold row.
     pub fn gold_hash(&self, row: usize) -> Option<u64> {
-        self.gold.get(row).copied().flatten()
+        self.rows.get_index(row)?.1.1
     }
 }
 
@@ -343,41 +345,44 @@ pub(super) fn read_lines<E: From<ResultsError>>(
     check_is_no_manifest(file.path)?;
     manifest::check_version_of(file.path).map_err(ResultsError::from)?;
     let (mut complete, mut references) = (0, Vec::new());
-    read_objects(
-        file,
-        is_read,
-        |text, at| {
-            let mut row = of_line(text, at)?;
+    let read = |raw: &RawRow<'_>| {
+        if !is_read(raw.at.line) {
+            return Ok(None);
+        }
+        if let Some(mut row) = raw.json().and_then(|line| of_line(line, &raw.at)) {
             shrink(&mut row);
-            Some((row, true))
-        },
-        |row| {
-            let has_id = row.has_id;
-            let row = checked(row).map_err(Failure::Results)?;
-            Ok((row, has_id))
-        },
-        |row| {
-            let (mut row, has_id) = row.map_err(|error| match error {
-                Failure::Data(error) => ResultsError::of_row(error, complete),
-                Failure::Results(error) => error,
-            })?;
-            references.extend(row.manifest.take());
-            complete += 1;
-            each(row, has_id)
-        },
-    )?;
+            return Ok(Some((row, true)));
+        }
+        let row = ObjectRow::read(raw)?;
+        let has_id = row.has_id;
+        let row = checked(row).map_err(Failure::Results)?;
+        Ok(Some((row, has_id)))
+    };
+    let mut file = open_objects(file).map_err(|error| ResultsError::of_row(error, 0))?;
+    file.each_row(read, |row| {
+        let row = row.map_err(|error| match error {
+            Failure::Data(error) => ResultsError::of_row(error, complete),
+            Failure::Results(error) => error,
+        })?;
+        let Some((mut row, has_id)) = row else {
+            return Ok(());
+        };
+        references.extend(row.manifest.take());
+        complete += 1;
+        each(row, has_id)
+    })?;
     Ok(references)
 }
 
 /// Reads a line that has only the keys of a row, each at most once. Returns `None` for any other line; `parse.rs` reads
 /// it and says what is wrong with it.
-fn of_line(text: &str, at: &dyn Fn() -> Origin) -> Option<ResultRow> {
+fn of_line(text: &str, at: &Origin) -> Option<ResultRow> {
     // More bytes than this may be more values than the limit.
     if text.len() > 2 * MAX_VALUES {
         return None;
     }
     let row = ResultRow::of_json(text).ok()?;
-    let origin = Some(at());
+    let origin = Some(at.clone());
     inexact_number(text)
         .is_none()
         .then_some(ResultRow { origin, ..row })
@@ -393,27 +398,6 @@ impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         Self::Data(error)
     }
-}
-
-/// Returns a result file's manifest, or the reason the file has none.
-///
-/// `references` are the manifest references in the file's rows.
-#[doc(hidden)]
-pub fn read_manifest(
-    file: &Path,
-    references: &[String],
-) -> Result<Result<Box<Manifest>, String>, ManifestError> {
-    if file.as_os_str() == "-" {
-        return Ok(Err("standard input has no manifest".to_owned()));
-    }
-    #[cfg(feature = "parquet")]
-    let embedded = match Format::of(file) {
-        Some(Format::Parquet) => embedded_manifest(file),
-        _ => None,
-    };
-    #[cfg(not(feature = "parquet"))]
-    let embedded = None;
-    manifest::find(file, references, embedded)
 }
 
 /// Returns the manifest of a result file, or the reason the file has none.
@@ -472,7 +456,7 @@ mod tests {
 
     /// Returns `true` if a line is read with the same result as by the general parser.
     fn is_read(line: &str) -> bool {
-        let row = of_line(line, &at);
+        let row = of_line(line, &at());
         if let Some(row) = &row {
             let expected = parsed(line).unwrap_or_else(|error| panic!("{line}\n{error}"));
             assert_eq!(*row, expected, "{line}");

@@ -3,40 +3,16 @@
 //! The file is long because the columns of a run are filled and read by the same rules.
 
 use indexmap::{IndexMap, IndexSet};
+use serde_json::Value;
 
 use super::error::ResultsError;
 use super::file::Results;
-use super::run::{CORPUS, RowIndex, Run, entry, read_manifest};
+use super::run::{CORPUS, RowIndex, Run, entry};
 use crate::contract::{Counted, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json;
-
-/// The metrics and the group field that a comparison reads.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Columns {
-    /// Metrics and their parts; empty means all metrics.
-    pub(super) names: IndexSet<String>,
-    /// `true` if a name with a dot is always a metric, never a part of one.
-    pub(super) are_whole: bool,
-    /// The field of the groups.
-    pub(super) group: Option<String>,
-}
-
-impl Columns {
-    /// Adds the proxies of metrics that judged a sample of the rows.
-    fn with_proxies(&self, manifest: Option<&Manifest>) -> Self {
-        let mut columns = self.clone();
-        let truths = manifest.iter().flat_map(|manifest| &manifest.run.truth);
-        if !columns.names.is_empty() {
-            columns
-                .names
-                .extend(truths.filter_map(|truth| truth.by.clone()));
-        }
-        columns
-    }
-}
 
 /// The scores of a run, for use in a comparison.
 ///
@@ -46,7 +22,9 @@ impl Columns {
 pub struct RunScores {
     pub(super) run: Run,
     pub(super) rows: RowIndex,
-    scores: IndexMap<String, ScoreColumn>,
+    scores: IndexMap<String, Vec<Score>>,
+    /// The parts of metrics that were asked for, by their names, such as `f1.precision`.
+    parts: IndexMap<String, PartColumn>,
     /// Contributions to scores of all rows, by metric.
     corpus: IndexMap<String, Vec<Option<Counted>>>,
     groups: Option<GroupColumn>,
@@ -69,16 +47,14 @@ impl RunScores {
     /// Reads a result file, and calls a function with each row and its position. `shrink` is as in `read_lines`.
     pub(super) fn read(
         file: NamedFile<'_>,
-        columns: &Columns,
+        names: &IndexSet<String>,
+        group: Option<&str>,
         shrink: impl Fn(&mut ResultRow) + Sync,
         mut each: impl FnMut(usize, ResultRow),
     ) -> Result<Self, ResultsError> {
-        // An error of the manifest is reported when the whole run is read.
-        let manifest = read_manifest(file.path, &[]).ok().and_then(Result::ok);
-        let columns = &columns.with_proxies(manifest.as_deref());
-        let mut scores = Self::new(Run::new(String::new()), columns);
+        let mut scores = Self::new(Run::new(String::new()), names, group);
         scores.run = Run::read(file, shrink, |row| {
-            scores.add(&row, columns)?;
+            scores.add(&row)?;
             each(scores.len() - 1, row);
             Ok(())
         })?;
@@ -86,27 +62,36 @@ impl RunScores {
     }
 
     /// Returns the scores of rows in memory.
-    pub(super) fn of(results: &Results, columns: &Columns) -> Result<Self, ResultsError> {
-        let mut scores = Self::new(results.run.clone(), columns);
-        let columns = &columns.with_proxies(results.manifest());
+    pub(super) fn of(
+        results: &Results,
+        names: &IndexSet<String>,
+        group: Option<&str>,
+    ) -> Result<Self, ResultsError> {
+        let mut scores = Self::new(results.run.clone(), names, group);
         let mut rows = results.rows().iter();
-        rows.try_for_each(|row| scores.add(row, columns))?;
+        rows.try_for_each(|row| scores.add(row))?;
         Ok(scores)
     }
 
-    fn new(run: Run, columns: &Columns) -> Self {
+    /// Every metric has a column; `names` can add parts of metrics.
+    fn new(run: Run, names: &IndexSet<String>, group: Option<&str>) -> Self {
+        let parts = names.iter().filter(|name| name.contains('.'));
         Self {
             run,
             rows: RowIndex::default(),
             scores: IndexMap::new(),
+            parts: parts.map(|name| (name.clone(), <_>::default())).collect(),
             corpus: IndexMap::new(),
-            groups: columns.group.as_ref().map(|_| GroupColumn::default()),
+            groups: group.map(|field| GroupColumn {
+                field: field.to_owned(),
+                ..GroupColumn::default()
+            }),
             usage: Vec::new(),
         }
     }
 
     /// Adds a row.
-    fn add(&mut self, row: &ResultRow, columns: &Columns) -> Result<(), ResultsError> {
+    fn add(&mut self, row: &ResultRow) -> Result<(), ResultsError> {
         let place = self.rows.len();
         self.rows.add(row)?;
         let mut metric_cost_msats = 0_u64;
@@ -116,18 +101,12 @@ impl RunScores {
                 let states = self.corpus.entry(name.clone()).or_default();
                 set(states, place, Some(counted.clone()));
             }
-            if columns.names.is_empty() && (columns.are_whole || !name.contains('.')) {
-                entry(&mut self.scores, metric, name).set(place, score.into());
-            } else if columns.names.is_empty() {
-                entry(&mut self.scores, metric, name).add(name, place, row);
-            }
+            set(entry(&mut self.scores, metric, name), place, score.into());
         }
-        for name in &columns.names {
-            let metric = Selected::new(name).metric();
-            entry(&mut self.scores, 0, metric).add(metric, place, row);
-            if metric != name {
-                entry(&mut self.scores, 0, name).add(name, place, row);
-            }
+        for (name, part) in &mut self.parts {
+            let selected = Selected::new(name);
+            set(&mut part.scores, place, selected.score(row));
+            part.is_known |= selected.has_part(row);
         }
         let usage = Usage {
             latency_s: row.latency_s,
@@ -139,8 +118,8 @@ impl RunScores {
         if usage != Usage::default() {
             set(&mut self.usage, place, usage);
         }
-        if let (Some(groups), Some(field)) = (&mut self.groups, &columns.group) {
-            groups.add(row, field);
+        if let Some(groups) = &mut self.groups {
+            groups.add(row);
         }
         Ok(())
     }
@@ -175,8 +154,14 @@ impl RunScores {
 
     /// Returns a function that maps a row to its result for a metric or part.
     pub(super) fn scores_of(&self, name: &str) -> impl Fn(usize) -> Score {
-        let column = self.scores.get(name);
-        move |row| column.map_or_else(Score::default, |column| column.get(row))
+        let part = self.parts.get(name).map(|part| &part.scores);
+        let column = part.or_else(|| self.scores.get(name));
+        move |row| {
+            column
+                .and_then(|it| it.get(row))
+                .copied()
+                .unwrap_or_default()
+        }
     }
 
     /// Returns the results of a metric or part for all rows.
@@ -186,7 +171,7 @@ impl RunScores {
 
     /// Returns `true` if any row has this part.
     pub(super) fn has_part(&self, name: &str) -> bool {
-        self.scores.get(name).is_some_and(|column| column.has_part)
+        self.parts.get(name).is_some_and(|part| part.is_known)
     }
 
     /// Returns a row's contribution to a score of all rows.
@@ -214,12 +199,9 @@ impl RunScores {
     }
 
     /// Returns the attributes that could define groups.
-    pub(super) fn known_fields(&self) -> Vec<String> {
-        self.groups
-            .iter()
-            .flat_map(|groups| &groups.known)
-            .cloned()
-            .collect()
+    pub(super) fn known_fields(&self) -> impl Iterator<Item = &str> {
+        let groups = self.groups.iter();
+        groups.flat_map(|groups| groups.known.iter().map(String::as_str))
     }
 
     pub(super) fn usage(&self, row: usize) -> Usage {
@@ -227,32 +209,18 @@ impl RunScores {
     }
 }
 
-/// Rows' results for one metric or part.
+/// The scores of a part of a metric.
 #[derive(Debug, Clone, Default)]
-struct ScoreColumn {
+struct PartColumn {
     scores: Vec<Score>,
-    has_part: bool,
-}
-
-impl ScoreColumn {
-    fn add(&mut self, name: &str, place: usize, row: &ResultRow) {
-        let selected = Selected::new(name);
-        self.set(place, selected.score(row));
-        self.has_part |= selected.has_part(row);
-    }
-
-    fn set(&mut self, place: usize, score: Score) {
-        set(&mut self.scores, place, score);
-    }
-
-    fn get(&self, row: usize) -> Score {
-        self.scores.get(row).copied().unwrap_or_default()
-    }
+    /// `true` if any row has this part.
+    is_known: bool,
 }
 
 /// The groups of rows.
 #[derive(Debug, Clone, Default)]
 struct GroupColumn {
+    field: String,
     names: IndexSet<String>,
     of_row: Vec<Option<usize>>,
     /// The attributes that have a value in any row.
@@ -260,16 +228,21 @@ struct GroupColumn {
 }
 
 impl GroupColumn {
-    fn add(&mut self, row: &ResultRow, field: &str) {
-        let group = row.field(field).cloned().and_then(json::text);
+    fn add(&mut self, row: &ResultRow) {
+        let group = row.field(&self.field).cloned().and_then(json::text);
         let group = group.map(|group| match self.names.get_index_of(&group) {
             Some(place) => place,
             None => self.names.insert_full(group).0,
         });
         self.of_row.push(group);
-        for (name, value) in row.attributes.iter() {
-            if !value.is_null() && !self.known.contains(name) {
-                self.known.insert(name.to_owned());
+        if self.names.is_empty() {
+            let attributes = row.attributes.iter().filter(|(_, it)| !it.is_null());
+            let attributes = attributes.map(|(name, _)| name.to_owned());
+            self.known.extend(attributes);
+            for (side, value) in [("gold", &row.gold), ("pred", &row.pred)] {
+                let fields = value.iter().filter_map(Value::as_object).flatten();
+                self.known
+                    .extend(fields.map(|(name, _)| format!("{side}.{name}")));
             }
         }
     }

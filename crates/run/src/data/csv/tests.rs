@@ -21,7 +21,7 @@ fn selected(mappings: &[&str], attributes: bool) -> DataReader {
     selection.add_field(Side::Pred, "answer", true);
     selection.add_path("topic");
     if attributes {
-        selection.add_attributes();
+        selection.all_attributes = true;
     }
     whole(mappings).with_selection(selection)
 }

@@ -9,15 +9,11 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
-use parquet::record::Field;
 use serde_json::{Map, Number, Value};
 
 use super::super::row::NOT_FINITE;
 use crate::json::read::{UniqueKeys, inexact_number};
 use crate::json::{MAX_VALUES, is_too_large};
-
-/// The maximum number of days between a date and 1970. `Field` panics when it formats a date beyond 262,000 years.
-const MAX_DAYS: u64 = 260_000 * 365;
 
 /// Converts a cell, and adds its size in bytes.
 pub(super) fn value(
@@ -106,51 +102,47 @@ fn map(column: &ArrayRef, row: usize, size: &mut usize) -> Result<Value, &'stati
 
 /// Returns a date or time as a string. A point in time has an offset if its column is in UTC.
 fn time(column: &ArrayRef, row: usize) -> Result<String, &'static str> {
-    const DAY: u64 = 86_400;
-    let (time, days, nanos) = match column.data_type() {
+    let text = match column.data_type() {
         DataType::Date32 => {
-            let days = column.as_primitive::<Date32Type>().value(row);
-            (Field::Date(days), u64::from(days.unsigned_abs()), None)
+            let date = column.as_primitive::<Date32Type>().value_as_date(row);
+            date.map(|it| it.to_string())
         }
         DataType::Time32(TimeUnit::Millisecond) => {
-            let time = column.as_primitive::<Time32MillisecondType>().value(row);
-            (Field::TimeMillis(time), 0, None)
+            let time = column.as_primitive::<Time32MillisecondType>();
+            let time = time.value_as_time(row);
+            time.map(|it| it.format("%T%.3f").to_string())
         }
         DataType::Time64(TimeUnit::Microsecond) => {
-            let time = column.as_primitive::<Time64MicrosecondType>().value(row);
-            (Field::TimeMicros(time), 0, None)
+            let time = column.as_primitive::<Time64MicrosecondType>();
+            let time = time.value_as_time(row);
+            time.map(|it| it.format("%T%.6f").to_string())
         }
         DataType::Time64(TimeUnit::Nanosecond) => {
-            let time = column.as_primitive::<Time64NanosecondType>().value(row);
-            let (micros, nanos) = (time.div_euclid(1000), time.rem_euclid(1000));
-            (Field::TimeMicros(micros), 0, Some(nanos))
+            let time = column.as_primitive::<Time64NanosecondType>();
+            let time = time.value_as_time(row);
+            time.map(|it| it.format("%T%.9f").to_string())
         }
         DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            let time = column.as_primitive::<TimestampMillisecondType>().value(row);
-            let days = time.unsigned_abs() / (1_000 * DAY);
-            (Field::TimestampMillis(time), days, None)
+            let time = column.as_primitive::<TimestampMillisecondType>();
+            let time = time.value_as_datetime(row);
+            time.map(|it| it.format("%F %T%.3f").to_string())
         }
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            let time = column.as_primitive::<TimestampMicrosecondType>().value(row);
-            let days = time.unsigned_abs() / (1_000_000 * DAY);
-            (Field::TimestampMicros(time), days, None)
+            let time = column.as_primitive::<TimestampMicrosecondType>();
+            let time = time.value_as_datetime(row);
+            time.map(|it| it.format("%F %T%.6f").to_string())
         }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            let time = column.as_primitive::<TimestampNanosecondType>().value(row);
-            let (micros, nanos) = (time.div_euclid(1000), time.rem_euclid(1000));
-            (Field::TimestampMicros(micros), 0, Some(nanos))
+            let time = column.as_primitive::<TimestampNanosecondType>();
+            let time = time.value_as_datetime(row);
+            time.map(|it| it.format("%F %T%.9f").to_string())
         }
         _ => return Err("the column's type has no JSON equivalent; write the column as strings"),
     };
-    if days > MAX_DAYS {
-        return Err("the date is out of range");
-    }
-    let written = time.to_string();
-    let local = written.strip_suffix(" +00:00").unwrap_or(&written);
-    let nanos = nanos.map(|nanos| format!("{nanos:03}")).unwrap_or_default();
     let is_utc = matches!(column.data_type(), DataType::Timestamp(_, Some(_)));
     let offset = if is_utc { " +00:00" } else { "" };
-    Ok(format!("{local}{nanos}{offset}"))
+    text.map(|text| text + offset)
+        .ok_or("the date is out of range")
 }
 
 /// Parses a cell of a JSON column, which result files have for lists.
@@ -198,7 +190,7 @@ mod tests {
         ] {
             assert_eq!(out_of_range, Err("the date is out of range"));
         }
-        let last = i32::try_from(super::MAX_DAYS).unwrap();
+        let last = 260_000 * 365;
         assert_eq!(date(last), Ok(json!("+261797-05-17")));
         assert_eq!(date(-last), Ok(json!("-257858-08-17")));
         let at = |days| millis(i64::from(days) * 86_400_000);

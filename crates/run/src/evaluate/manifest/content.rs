@@ -331,37 +331,6 @@ impl fmt::Display for RunManifest {
     }
 }
 
-/// The manifest in the metadata of a Parquet file.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Embedded<R = Value> {
-    pub(super) reference: String,
-    pub(super) run: R,
-}
-
-#[cfg(feature = "parquet")]
-impl Embedded<&RunManifest> {
-    /// Returns the value for the metadata of a file.
-    pub(crate) fn to_text(run: &RunManifest) -> String {
-        let embedded = Embedded {
-            reference: run.reference(),
-            run,
-        };
-        serde_json::to_string(&embedded).unwrap_or_default()
-    }
-}
-
-impl Embedded {
-    pub(super) fn manifest(self) -> Result<Manifest, String> {
-        let run = RunManifest::deserialize(self.run).map_err(|error| error.to_string())?;
-        Ok(Manifest {
-            format: FORMAT,
-            run,
-            process: None,
-            file: None,
-        })
-    }
-}
-
 /// Returns the reference to the manifest of a run.
 pub(super) fn reference(run: &Value) -> String {
     format!("{FORMAT}-{}", &canonical_hash(run)[..32])

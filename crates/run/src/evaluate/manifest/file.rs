@@ -18,8 +18,7 @@ use serde_json::Value;
 use twox_hash::XxHash3_128;
 
 use super::content::{
-    DescribedFile, Embedded, FORMAT, Manifest, canonical_hash, manifest_path,
-    reference as reference_of,
+    DescribedFile, FORMAT, Manifest, canonical_hash, manifest_path, reference as reference_of,
 };
 use crate::evaluate::files::real_path;
 use crate::messages::escape;
@@ -76,22 +75,27 @@ impl Manifest {
 ///
 /// # Errors
 /// Returns a [`ManifestError`] if the manifest cannot be read, was changed, or does not belong to the file.
-pub(crate) fn find(
+pub(crate) fn read_manifest(
     file: &Path,
     references: &[String],
-    embedded: Option<String>,
 ) -> Result<Result<Box<Manifest>, String>, ManifestError> {
+    if file.as_os_str() == "-" {
+        return Ok(Err("standard input has no manifest".to_owned()));
+    }
     for reference in references {
-        is_later(file, reference)?;
+        let version = reference.split('-').next().unwrap_or_default();
+        if version.parse().is_ok_and(|version: u32| version <= FORMAT) {
+            continue;
+        }
+        return Err(later_version(file, &escape::name(version)));
     }
     let path = manifest_path(file);
     let found = find_at(&path, file, references);
     if let Ok(Some(manifest)) = found {
         return Ok(Ok(manifest));
     }
-    match (find_at(&staged_path(file), file, references), embedded) {
-        (Ok(Some(staged)), _) => Ok(Ok(staged)),
-        (_, Some(text)) if found.is_ok() => Ok(of_embedded(&text)),
+    match find_at(&staged_path(file), file, references) {
+        Ok(Some(staged)) => Ok(Ok(staged)),
         _ => found.map(|_| Err(missing(&path, references))),
     }
 }
@@ -177,17 +181,6 @@ fn missing(path: &Path, references: &[String]) -> String {
     }
 }
 
-/// Returns an error if a later version of this library wrote the file with this reference.
-pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError> {
-    let version = reference
-        .split_once('-')
-        .map_or(reference, |(version, _)| version);
-    match version.parse::<u32>() {
-        Ok(version) if version <= FORMAT => Ok(()),
-        _ => Err(later_version(file, &escape::name(version))),
-    }
-}
-
 /// Returns an error if the manifest says that a later version wrote the result file, whose rows may be invalid here.
 pub(crate) fn check_version_of(file: &Path) -> Result<(), ManifestError> {
     #[derive(Deserialize)]
@@ -239,16 +232,6 @@ fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
     let reference = reference_of(value.get("run").unwrap_or_default());
     let manifest = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
     Ok((manifest, reference))
-}
-
-/// Returns the manifest embedded in a Parquet file: what was measured, without the process.
-fn of_embedded(text: &str) -> Result<Box<Manifest>, String> {
-    let embedded: Embedded = serde_json::from_str(text)
-        .map_err(|error| format!("the manifest in its metadata cannot be read: {error}"))?;
-    match embedded.reference == reference_of(&embedded.run) {
-        true => embedded.manifest().map(Box::new),
-        false => Err("the manifest in its metadata was changed".to_owned()),
-    }
 }
 
 fn described_file(file: &Path) -> io::Result<DescribedFile> {

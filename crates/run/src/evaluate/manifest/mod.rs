@@ -16,8 +16,6 @@ mod judged_by;
 mod partial;
 mod started;
 
-#[cfg(feature = "parquet")]
-pub(crate) use self::content::Embedded;
 pub use self::content::FORMAT;
 pub use self::content::{
     DescribedFile, GitCommit, Library, Manifest, ProcessManifest, RunCosts, RunManifest,
@@ -26,7 +24,8 @@ pub use self::content::{
 pub(crate) use self::content::{MANIFEST_SUFFIX, valid_text};
 pub use self::file::ManifestError;
 pub(crate) use self::file::{
-    Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find, finish_replacement, staged_path,
+    Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, finish_replacement, read_manifest,
+    staged_path,
 };
 pub use self::judged_by::{JudgeReplies, JudgedBy, JudgedByTally};
 pub use self::partial::{DecidedGate, EarlyResult, TruthMethod, TruthResult, TruthStratum};

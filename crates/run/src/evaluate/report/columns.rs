@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::spool::{CHUNK, Chunk, Spool};
+use crate::data::Key;
 
 /// Fields with at most this many columns are never packed.
 const MAX_SPARSE_COLUMNS: usize = 1_000;
@@ -67,9 +68,6 @@ impl Kind {
 
 /// The entries of an object, in order.
 struct Entries<'l, V>(Vec<(Key<'l>, V)>);
-
-#[derive(Deserialize)]
-struct Key<'l>(#[serde(borrow)] Cow<'l, str>);
 
 impl<'l, V: Deserialize<'l>> Deserialize<'l> for Entries<'l, V> {
     fn deserialize<D: Deserializer<'l>>(deserializer: D) -> Result<Self, D::Error> {

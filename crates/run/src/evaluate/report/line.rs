@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::record::{ResultScore, RunRecord, not_json};
-use crate::contract::{CorpusCounts, Fields, Outcome, ProgramRun, Scored};
+use crate::contract::{Fields, Outcome, ProgramRun};
 use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 
@@ -19,7 +19,7 @@ pub(crate) fn score_line<G, P>(
     _: bool,
     line: &mut Vec<u8>,
 ) {
-    Line::of(row, metrics).write(line);
+    drop(serde_json::to_writer(line, &Line::of(row, metrics)));
 }
 
 /// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`, plus latency, tokens and
@@ -30,14 +30,21 @@ pub(crate) fn row_line<G: Serialize, P: Serialize>(
     has_sides: bool,
     line: &mut Vec<u8>,
 ) {
-    let mut written = Line::of(row, metrics).with_hashes(row);
+    let mut written = Line::of(row, metrics);
+    written.gold_hash = hash(&*row.gold);
+    written.pred_hash = row.pred.as_ref().and_then(hash);
     if has_sides {
         (written.gold, written.pred) = (Some(raw(&*row.gold)), Some(raw(&row.pred)));
         for (number, repeat) in written.repeats.iter_mut().enumerate() {
             repeat.pred = Some(raw(&row.pred_of_repeat(number)));
         }
     }
-    written.write(line);
+    drop(serde_json::to_writer(line, &written));
+}
+
+fn hash(side: &impl Serialize) -> Option<String> {
+    let hash = row_hash(&serde_json::to_value(side).ok()?)?;
+    Some(format!("{hash:016x}"))
 }
 
 /// Returns a value as JSON, or a note that says why it cannot be written.
@@ -47,10 +54,11 @@ fn raw(value: &impl Serialize) -> Box<RawValue> {
         .unwrap_or_default()
 }
 
-/// The keys of a line, in order.
-#[derive(Serialize)]
+/// The keys of a line, in order. A repeat of a row is a line without those that its row has.
+#[derive(Default, Serialize)]
 struct Line<'r> {
-    id: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'r str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +69,7 @@ struct Line<'r> {
     attributes: Option<&'r Fields>,
     scores: Scores<'r>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    repeats: Vec<RepeatLine<'r>>,
+    repeats: Vec<Self>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gold_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,16 +80,7 @@ struct Line<'r> {
     traceback: Option<&'r str>,
 }
 
-#[derive(Serialize)]
-struct RepeatLine<'r> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pred: Option<Box<RawValue>>,
-    #[serde(flatten)]
-    run: RunRecord,
-    scores: Scores<'r>,
-}
-
-/// The scores of a row by metric.
+#[derive(Default)]
 struct Scores<'r> {
     metrics: &'r [String],
     outcomes: &'r [Outcome],
@@ -89,66 +88,27 @@ struct Scores<'r> {
 
 impl Serialize for Scores<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let outcomes = self.outcomes.iter().map(written_score);
+        let outcomes = self.outcomes.iter().map(ResultScore::of);
         serializer.collect_map(self.metrics.iter().zip(outcomes))
     }
 }
 
 impl<'r> Line<'r> {
     fn of<G, P>(row: &'r RowResult<G, P>, metrics: &'r [String]) -> Self {
-        let run = |run: Option<&ProgramRun>| run.map(RunRecord::of).unwrap_or_default();
-        let scores = |outcomes: &'r [Outcome]| Scores { metrics, outcomes };
+        let results = |run: Option<&ProgramRun>, outcomes: &'r [Outcome]| Self {
+            run: run.map(RunRecord::of).unwrap_or_default(),
+            scores: Scores { metrics, outcomes },
+            ..Self::default()
+        };
+        let repeats = row.repeats.iter();
+        let repeats = repeats.map(|it| results(it.run.as_deref(), &it.outcomes));
         Self {
-            id: &row.id,
-            gold: None,
-            pred: None,
-            run: run(row.run.as_deref()),
+            id: Some(&row.id),
             attributes: Some(&row.attributes).filter(|fields| !fields.is_empty()),
-            scores: scores(&row.outcomes),
-            repeats: row
-                .repeats
-                .iter()
-                .map(|repeat| RepeatLine {
-                    pred: None,
-                    run: run(repeat.run.as_deref()),
-                    scores: scores(&repeat.outcomes),
-                })
-                .collect(),
-            gold_hash: None,
-            pred_hash: None,
+            repeats: repeats.collect(),
             positional: row.is_positional.then_some(true),
             traceback: row.traceback.as_deref(),
+            ..results(row.run.as_deref(), &row.outcomes)
         }
     }
-
-    /// Adds the hashes that identify the row in another file, besides its id.
-    fn with_hashes<G: Serialize, P: Serialize>(self, row: &RowResult<G, P>) -> Self {
-        fn hash(side: &impl Serialize) -> Option<String> {
-            let hash = row_hash(&serde_json::to_value(side).ok()?)?;
-            Some(format!("{hash:016x}"))
-        }
-        Self {
-            gold_hash: hash(&*row.gold),
-            pred_hash: row.pred.as_ref().and_then(hash),
-            ..self
-        }
-    }
-
-    fn write(&self, line: &mut Vec<u8>) {
-        // Values are JSON already, and writing to a vector cannot fail.
-        drop(serde_json::to_writer(line, self));
-    }
-}
-
-/// Returns the score of a metric, with its contribution to a score of all rows.
-fn written_score(outcome: &Outcome) -> ResultScore {
-    let mut score = ResultScore::of(outcome);
-    score.written_corpus = match outcome {
-        Outcome::Counted(counted) => counted.record(),
-        outcome => outcome
-            .scored()
-            .and_then(Scored::corpus)
-            .and_then(CorpusCounts::record),
-    };
-    score
 }

@@ -18,8 +18,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::columns::{self, Kind, Layout};
 use super::spool::{Chunk, Spool};
-use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
-use crate::evaluate::manifest::{Embedded, RunManifest};
+use crate::data::JSON_COLUMNS;
 
 /// The maximum number of rows in a row group, and of bytes in their lines. Each thread holds one row group in memory.
 const MAX_ROWS: usize = 10_000;
@@ -55,11 +54,7 @@ impl Kind {
 }
 
 /// Writes the lines as Parquet. Threads convert the lines of each row group, which are encoded in order.
-pub(super) fn export(
-    lines: &Spool,
-    out: &mut (impl Write + Send),
-    manifest: &RunManifest,
-) -> io::Result<()> {
+pub(super) fn export(lines: &Spool, out: &mut (impl Write + Send)) -> io::Result<()> {
     let layout = Layout::of(lines)?;
     let columns = &layout.columns;
     let fields = columns
@@ -72,10 +67,9 @@ pub(super) fn export(
         .map(|(name, _)| name);
     let json = serde_json::to_string(&json.collect::<Vec<_>>())?;
     let json = KeyValue::new(JSON_COLUMNS.to_owned(), json);
-    let embedded = KeyValue::new(EMBEDDED_MANIFEST.to_owned(), Embedded::to_text(manifest));
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![json, embedded]))
+        .set_key_value_metadata(Some(vec![json]))
         .build();
     let options = ArrowWriterOptions::new()
         .with_properties(properties)

@@ -11,12 +11,12 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::contract::score::{OFFLINE_JUDGE, corpus};
 use crate::contract::{Component, Counted, Fields, Origin, Outcome, ProgramRun, RepliedBy, Scored};
-use crate::data::{parse_hash, row_hash};
+use crate::data::{Key, parse_hash, row_hash};
 use crate::evaluate::row::RowResult;
 use crate::json::path;
 use crate::json::read::{UniqueKeys, unique_entries};
@@ -107,12 +107,8 @@ fn any_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Err
 }
 
 fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    #[derive(Deserialize)]
-    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
-
-    let text = Option::<Borrowed<'_>>::deserialize(from)?;
-    let hash =
-        |text: Borrowed<'_>| parse_hash(&text.0).ok_or_else(|| D::Error::custom("not a hash"));
+    let text = Option::<Key<'_>>::deserialize(from)?;
+    let hash = |Key(text)| parse_hash(&text).ok_or_else(|| D::Error::custom("not a hash"));
     text.map(hash).transpose()
 }
 
@@ -179,13 +175,15 @@ pub struct ResultScore {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub components: IndexMap<String, ResultScore>,
-    /// The contribution to the score of all rows. Only a metric has one, not a component.
-    #[serde(skip)]
+    /// The contribution to the score of all rows, which lets `compare` compute that score again. Only a metric has one,
+    /// not a component. A contribution of a type of the user is not written.
+    #[serde(
+        default,
+        deserialize_with = "restored",
+        serialize_with = "recorded",
+        skip_serializing_if = "has_no_record"
+    )]
     pub(crate) corpus: Option<Counted>,
-    /// The same contribution as written in a file, which lets `compare` compute the score again. Set only for scores
-    /// that are written.
-    #[serde(rename = "corpus", skip_serializing_if = "Option::is_none")]
-    pub(crate) written_corpus: Option<Value>,
     /// `true` if the value is the mean of repeats that each pass or fail. A baseline has it instead of the repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
@@ -283,7 +281,7 @@ impl ResultRow {
             return Err(invalid("an empty id"));
         }
         for score in row.scores.values_mut() {
-            score.finish().ok_or_else(|| invalid("an invalid score"))?;
+            score.finish().map_err(|_| invalid("an invalid score"))?;
         }
         Ok(row.completed())
     }
@@ -360,7 +358,6 @@ impl ResultRow {
             let repeats = repeats.map(|it| (it.value(), it.scored().and_then(|it| it.passed)));
             let mut score = ResultScore::of(outcome);
             score.is_share = score.value.is_some() && are_verdicts(repeats);
-            score.corpus = contribution(outcome);
             Some((name.clone(), score))
         };
         let (gold, pred) = (side(&*row.gold), row.pred.as_ref().and_then(side));
@@ -489,8 +486,7 @@ impl ResultScore {
             parts: IndexMap::new(),
             metadata: Map::new(),
             components: IndexMap::new(),
-            corpus: None,
-            written_corpus: None,
+            corpus: contribution(outcome),
             is_share: false,
             is_judged_offline: false,
         };
@@ -511,28 +507,46 @@ impl ResultScore {
     }
 
     fn of_component(Component { name, outcome }: Component<'_>) -> (String, Self) {
-        (name.to_owned(), Self::of(outcome))
+        let score = Self {
+            corpus: None,
+            ..Self::of(outcome)
+        };
+        (name.to_owned(), score)
     }
 
-    /// Checks a score that was read: only the outcome `scored` may have a value. Returns `None` if it is invalid.
-    pub(crate) fn finish(&mut self) -> Option<()> {
+    /// Completes a score that was read, or returns the path of the value that it lacks.
+    pub(crate) fn finish(&mut self) -> Result<(), String> {
         match self.outcome {
-            ResultOutcome::Scored => self.value = Some(self.value?),
+            ResultOutcome::Scored if self.value.is_none() => return Err("value".to_owned()),
+            ResultOutcome::Scored => {}
             _ => (self.value, self.passed) = (None, None),
         }
-        self.components.values_mut().try_for_each(Self::finish)?;
-        self.corpus = match self.written_corpus.take() {
-            Some(corpus) => Some(corpus::restore(&corpus)?),
-            None => None,
-        };
+        for (name, component) in &mut self.components {
+            let path = |path| format!("components.{name}.{path}");
+            component.finish().map_err(path)?;
+        }
         self.is_judged_offline = is_judged_offline(&self.metadata, &self.components);
-        Some(())
+        Ok(())
     }
 
     /// Returns `true` if the value is the verdict as a number: 1 for pass, 0 for fail.
     pub(crate) fn is_verdict(&self) -> bool {
         is_verdict(self.value, self.passed)
     }
+}
+
+fn restored<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Counted>, D::Error> {
+    let written = Option::<Value>::deserialize(from)?;
+    let counted = |written| corpus::restore(&written).ok_or_else(|| D::Error::custom("not counts"));
+    written.map(counted).transpose()
+}
+
+fn recorded<S: Serializer>(corpus: &Option<Counted>, to: S) -> Result<S::Ok, S::Error> {
+    corpus.as_ref().and_then(Counted::record).serialize(to)
+}
+
+fn has_no_record(corpus: &Option<Counted>) -> bool {
+    corpus.as_ref().and_then(Counted::record).is_none()
 }
 
 /// Returns a row's contribution to a score of all rows.

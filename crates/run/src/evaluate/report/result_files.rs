@@ -116,7 +116,7 @@ impl ResultFiles {
         let path = target.path.clone();
         let of_target = |error| EvaluateError::output(&path, error);
         let of_manifest = |error| EvaluateError::output(&manifest_path(&path), error);
-        let described = self.fill(target, manifest).map_err(of_target)?;
+        let described = self.fill(target).map_err(of_target)?;
         let staged = staged_path(&path);
         if let Some(file) = &mut target.manifest {
             let text = manifest.to_file(described);
@@ -139,9 +139,7 @@ impl ResultFiles {
     }
 
     /// Writes the content of a target and returns its description.
-    fn fill(&self, target: &Target, manifest: &Manifest) -> io::Result<DescribedFile> {
-        #[cfg(not(feature = "parquet"))]
-        let _ = manifest;
+    fn fill(&self, target: &Target) -> io::Result<DescribedFile> {
         let lines = &self.spool;
         target.file.fill(|out| {
             let mut out = Hashing::new(out);
@@ -149,7 +147,7 @@ impl ResultFiles {
                 #[cfg(feature = "csv")]
                 Format::Csv => super::csv::export(lines, &mut out, self.escape_formulas),
                 #[cfg(feature = "parquet")]
-                Format::Parquet => super::parquet::export(lines, &mut out, &manifest.run),
+                Format::Parquet => super::parquet::export(lines, &mut out),
                 Format::Json => export_array(lines, &mut out),
                 Format::JsonLines => lines.for_each(|line| {
                     out.write_all(line)?;

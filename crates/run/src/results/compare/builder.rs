@@ -24,7 +24,7 @@ use crate::results::error::{ResultsError, ResultsErrorKind};
 use crate::results::figures::Bounds;
 use crate::results::file::Results;
 use crate::results::run::{CORPUS, is_lower_better};
-use crate::results::run_scores::{Columns, RunScores, Selected};
+use crate::results::run_scores::{RunScores, Selected};
 
 /// The default number of random assignments in the permutation test.
 const DRAWS: u32 = 100_000;
@@ -266,20 +266,13 @@ impl ComparisonBuilder {
                 (row.gold, row.pred) = (None, None);
             }
         };
-        RunScores::read(file, &self.columns(), without_texts, |_, _| ())
+        let group = self.group.as_deref();
+        RunScores::read(file, &self.metrics, group, without_texts, |_, _| ())
     }
 
     /// Returns the ids, outcomes and values that this comparison needs.
     pub(super) fn scores(&self, results: &Results) -> Result<RunScores, ResultsError> {
-        RunScores::of(results, &self.columns())
-    }
-
-    fn columns(&self) -> Columns {
-        Columns {
-            names: self.metrics.clone(),
-            group: self.group.clone(),
-            ..Columns::default()
-        }
+        RunScores::of(results, &self.metrics, self.group.as_deref())
     }
 
     /// Compares the scores of the second run, `b`, with those of the first run, `a`.
@@ -462,7 +455,9 @@ impl ComparisonBuilder {
                 );
                 return Err(ResultsError::metric(name, &message));
             }
-            let unknown = rows.unknown_side().map(|side| [a, b][side].run.name());
+            let lacks = |side: usize| rows.rows.iter().any(|row| row.states[side].is_none());
+            let unknown = [(a, 0), (b, 1)].into_iter().find(|(_, side)| lacks(*side));
+            let unknown = unknown.map(|(scores, _)| scores.run.name());
             let compared = MetricComparison::of_corpus(name, &rows, testing, groups, unknown);
             return Ok(match self.sequential {
                 true => compared.not_sequential("it scores all rows together"),

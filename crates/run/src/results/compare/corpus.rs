@@ -27,7 +27,7 @@ const MAX_UNITS: usize = 2_000;
 /// A row that both runs count.
 pub(super) struct CorpusRow<'a> {
     /// Each run's contribution, if it is known.
-    states: [Option<&'a Counted>; 2],
+    pub(super) states: [Option<&'a Counted>; 2],
     pub(super) group: Option<usize>,
 }
 
@@ -81,11 +81,6 @@ impl<'a> CorpusRows<'a> {
         let first = formulas.next()?;
         let other = formulas.find(|formula| *formula != first)?;
         Some([first, other])
-    }
-
-    /// Returns the first run that lacks a row's contribution.
-    pub(super) fn unknown_side(&self) -> Option<usize> {
-        (0..2).find(|side| self.rows.iter().any(|row| row.states[*side].is_none()))
     }
 }
 

@@ -271,8 +271,8 @@ impl Groups {
             }));
         }
         if names.is_empty() {
-            let (file, known) = (pairs.a.run.name(), pairs.a.known_fields());
-            let hint = suggest::known_names(field, known.iter().map(String::as_str));
+            let file = pairs.a.run.name();
+            let hint = suggest::known_names(field, pairs.a.known_fields());
             let field = escape::name(field);
             return Err(ResultsError::rows(format!(
                 "{file}: no row has `{field}`{hint}"

@@ -95,6 +95,7 @@ fn score_json(score: &ResultScore) -> Value {
     json["metadata"] = pairs(score.metadata.iter());
     let components = score.components.iter();
     json["components"] = pairs(components.map(|(name, it)| (name, score_json(it))));
+    json["corpus"] = Value::Null;
     json["judged_offline"] = score.is_judged_offline.then_some(true).into();
     retain(&mut json, |name, value| match name {
         "outcome" => value != "scored",

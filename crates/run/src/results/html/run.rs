@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::data::NamedFile;
 use crate::evaluate::report::{Progress, ProgressDisplay, ResultOutcome, ResultRow, ResultScore};
@@ -14,7 +14,7 @@ use crate::messages::escape;
 use crate::results::ResultsError;
 use crate::results::file::Results;
 use crate::results::run::{entry, name_of, read_lines};
-use crate::results::run_scores::{Columns, RunScores, Score};
+use crate::results::run_scores::{RunScores, Score};
 
 /// A run to show in a report.
 ///
@@ -53,7 +53,8 @@ impl ReportRun<'static> {
         let mut progress = Progress::new(ProgressDisplay::Terminal, None);
         let scores = RunScores::read(
             named,
-            &columns(group),
+            &IndexSet::new(),
+            group,
             |_| (),
             |place, row| {
                 totals.add(place, &row);
@@ -80,15 +81,6 @@ impl ReportRun<'static> {
     }
 }
 
-/// Selects all metrics.
-fn columns(group: Option<&str>) -> Columns {
-    Columns {
-        are_whole: true,
-        group: group.map(str::to_owned),
-        ..Columns::default()
-    }
-}
-
 impl<'a> ReportRun<'a> {
     /// Creates a run from rows in memory.
     pub(super) fn of(results: &'a Results, group: Option<&str>) -> Result<Self, ResultsError> {
@@ -97,7 +89,7 @@ impl<'a> ReportRun<'a> {
             totals.add(place, row);
         }
         Ok(Self {
-            scores: RunScores::of(results, &columns(group))?,
+            scores: RunScores::of(results, &IndexSet::new(), group)?,
             totals,
             rows: Rows::InMemory(results.rows().into()),
         })

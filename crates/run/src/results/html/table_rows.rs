@@ -3,6 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::run::ReportRun;
@@ -27,12 +28,15 @@ pub(super) struct Metric<'a> {
 }
 
 /// The rows in the table.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct TableRows {
     /// In the order of the first run, followed by rows that only the second run has.
+    #[serde(skip)]
     pub(super) rows: Vec<Places>,
+    shown: usize,
     all: usize,
     /// The rows that both runs have.
+    #[serde(skip)]
     pub(super) paired: usize,
     /// For each category, the number of rows in the table and in total. A row counts in the first category that
     /// applies.
@@ -42,6 +46,7 @@ pub(super) struct TableRows {
     /// Among the rest, the rows with the worst scores, and a sample.
     worst: usize,
     sampled: usize,
+    seed: u64,
 }
 
 /// Why a row is chosen, weakest reason first.
@@ -64,64 +69,50 @@ impl TableRows {
             all: rows.len(),
             paired: rows.iter().filter(|row| !row.contains(&None)).count(),
             rows,
-            changed: [0; 2],
-            failed: [0; 2],
-            others: 0,
-            worst: 0,
-            sampled: 0,
+            seed: SEED,
+            ..Self::default()
         };
         if table.rows.len() <= limit {
             return table;
         }
         let categories = categories(&table.rows, runs, metrics);
-        let count = |of: Category| categories.iter().filter(|it| **it == of).count();
-        let [changed, failed, others] =
-            [Category::Changed, Category::Failed, Category::Other].map(count);
+        let of = |category| {
+            let rows = (0..categories.len()).filter(|row| categories[*row] == category);
+            rows.collect::<Vec<_>>()
+        };
+        let [changed, failed, mut rest] =
+            [Category::Changed, Category::Failed, Category::Other].map(of);
         // Half of the remaining space, or more if the next categories do not fill the other half.
         let share = |all: usize, space: usize, next: usize| {
             all.min((space / 2).max(space.saturating_sub(next)))
         };
-        table.changed = [share(changed, limit, failed + others), changed];
-        let space = limit - table.changed[0];
-        table.failed = [share(failed, space, others), failed];
-        table.others = others;
-        let space = space - table.failed[0];
+        let shown = share(changed.len(), limit, failed.len() + rest.len());
+        table.changed = [shown, changed.len()];
+        let space = limit - shown;
+        let shown = share(failed.len(), space, rest.len());
+        table.failed = [shown, failed.len()];
+        table.others = rest.len();
+        let space = space - shown;
 
         let mut choice = Choice {
             random: Xoshiro256PlusPlus::seed_from_u64(SEED),
             is_chosen: vec![false; table.rows.len()],
         };
-        let of = |category| {
-            let rows = categories.iter().enumerate();
-            rows.filter(move |(_, it)| **it == category)
-                .map(|(row, _)| row)
-                .collect::<Vec<_>>()
-        };
-        choice.sample(&of(Category::Changed), table.changed[0]);
-        choice.sample(&of(Category::Failed), table.failed[0]);
-        let mut rest = of(Category::Other);
+        choice.sample(&changed, table.changed[0]);
+        choice.sample(&failed, table.failed[0]);
         table.worst = choice.worst(&rest, &table.rows, runs, metrics, space / 2);
         table.sampled = space - table.worst;
         rest.retain(|row| !choice.is_chosen[*row]);
         choice.sample(&rest, table.sampled);
         let mut is_chosen = choice.is_chosen.into_iter();
         table.rows.retain(|_| is_chosen.next().unwrap_or_default());
+        table.shown = table.rows.len();
         table
     }
 
-    /// Returns which rows the table has, if not all.
+    /// Returns which rows are shown; `None` if all are.
     pub(super) fn rule(&self) -> Option<Value> {
-        let rule = json!({
-            "shown": self.rows.len(),
-            "all": self.all,
-            "changed": self.changed,
-            "failed": self.failed,
-            "others": self.others,
-            "worst": self.worst,
-            "sampled": self.sampled,
-            "seed": SEED,
-        });
-        (self.rows.len() < self.all).then_some(rule)
+        (self.rows.len() < self.all).then(|| json!(self))
     }
 }
 

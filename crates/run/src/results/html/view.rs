@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::HtmlReport;
 use super::histogram::histogram;
 use super::run::{Part, PartScore, ReportRun};
-use super::table_rows::{MAX_ROWS, Metric, TableRows};
+use super::table_rows::{Metric, TableRows};
 use crate::contract::{MetricIdentity, ScoreKind};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::EarlyResult;
 use crate::messages::{escape, suggest};
 use crate::results::figures::{Bounds, Figures, figures_of};
 use crate::results::run_scores::Usage;
-use crate::results::{Comparison, Manifest, MetricComparison, ResultRow, ResultsError};
+use crate::results::{Comparison, Manifest, MetricComparison, ResultsError};
 
 /// The maximum number of groups shown; larger groups come first.
 const MAX_GROUPS: usize = 100;
@@ -300,13 +300,11 @@ fn check_group(field: &str, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError>
     if runs.iter().any(|run| run.scores.name_of_group(0).is_some()) {
         return Ok(());
     }
-    let mut known = Vec::new();
-    for run in runs {
-        let first: Vec<usize> = (0..run.scores.len().min(MAX_ROWS)).collect();
-        known.extend(run.map_rows(&first, known_fields)?);
-    }
-    let known = known.into_iter().max_by_key(Vec::len).unwrap_or_default();
-    let known = || known.iter().map(String::as_str);
+    let known: IndexSet<&str> = runs
+        .iter()
+        .flat_map(|run| run.scores.known_fields())
+        .collect();
+    let known = || known.iter().copied();
     let hint = suggest::did_you_mean(field, known());
     let hint = hint.unwrap_or_else(|| match known().next() {
         None => {
@@ -317,16 +315,6 @@ fn check_group(field: &str, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError>
     });
     let message = format!("no row has the field `{}`{hint}", escape::name(field));
     Err(ResultsError::setting("group", message))
-}
-
-/// Returns the fields of a row that could define groups.
-fn known_fields(row: &ResultRow) -> Vec<String> {
-    let mut fields: Vec<String> = row.attributes.keys().map(str::to_owned).collect();
-    for (side, value) in [("gold", &row.gold), ("pred", &row.pred)] {
-        let names = value.iter().filter_map(Value::as_object).flatten();
-        fields.extend(names.map(|(name, _)| format!("{side}.{name}")));
-    }
-    fields
 }
 
 fn scored(run: &ReportRun<'_>, metric: &str) -> Vec<f64> {
