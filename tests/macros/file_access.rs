@@ -19,7 +19,7 @@ const ON_VALUES: [&str; 11] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 22] = [
+const OPEN_FILES: [(&str, &str); 20] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
@@ -44,7 +44,6 @@ const OPEN_FILES: [(&str, &str); 22] = [
         "crates/formats/src/import/inspect/mod.rs",
         "the caller's file of another program",
     ),
-    ("crates/formats/src/import/lm_eval.rs", "the same"),
     (
         "crates/formats/src/import/text.rs",
         "the caller's file of another program",
@@ -78,10 +77,6 @@ const OPEN_FILES: [(&str, &str); 22] = [
     (
         "crates/run/src/data/gold.rs",
         "a new temporary file, which has no name",
-    ),
-    (
-        "crates/run/src/data/parquet.rs",
-        "the metadata of the caller's result files",
     ),
     (
         "crates/run/src/data/row_file.rs",

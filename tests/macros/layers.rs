@@ -24,9 +24,7 @@ const PACKAGES: [(&str, &[&str]); 11] = [
     ("crates/otel", &["core", "lm", "run", "values"]),
     (
         "crates/cli",
-        &[
-            "builtin", "core", "formats", "otel", "run", "sandbox", "values",
-        ],
+        &["builtin", "core", "formats", "otel", "run", "values"],
     ),
     (
         "dsrs-metrics",

@@ -473,6 +473,11 @@ pub(super) struct LabelArguments {
 }
 
 impl LabelArguments {
+    /// Returns `--threshold` as a score.
+    pub(super) fn threshold(&self) -> Option<f64> {
+        self.threshold.as_ref().map(|it| it.score)
+    }
+
     /// Starts the comparison of a metric's scores with labels.
     pub(super) fn agreement(
         &self,

@@ -35,6 +35,9 @@ struct Report<'a> {
     format: u32,
     rows: usize,
     label: &'a str,
+    /// The threshold that replaces the one of each metric, for the text.
+    #[serde(skip)]
+    threshold: Option<f64>,
     /// The number of labels whose id is not in the results.
     labels_without_row: u64,
     /// `true` if labels from a file and rows without ids were paired by position.
@@ -149,6 +152,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         format: FORMAT,
         rows: results.rows().len(),
         label: &args.label,
+        threshold: args.labels.threshold(),
         labels_without_row: labels.without_row,
         paired_by_position: has_labels && results.index().has_positional(),
         run: results.manifest().map(|manifest| &manifest.run),
@@ -282,6 +286,9 @@ impl Report<'_> {
                 false => "",
             };
             let (name, label) = (escape::name(name), escape::name(self.label));
+            let threshold = self.threshold.map_or_else(String::new, |threshold| {
+                format!(", with a threshold of {threshold}")
+            });
             let identity = it.identity.map_or_else(String::new, |it| format!("{it}\n"));
             let code = match it.has_other_code {
                 true => format!(
@@ -292,7 +299,9 @@ impl Report<'_> {
             let replies = JudgeReplies::of_each(&it.judged_by);
             let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
             let agreement = &it.agreement;
-            format!("{name} against {label}{by}{position}\n{identity}{code}{replies}{agreement}\n")
+            format!(
+                "{name} against {label}{by}{position}{threshold}\n{identity}{code}{replies}{agreement}\n"
+            )
         };
         let mut text = Vec::from_iter(self.metrics.iter().map(table)).join("\n");
         if let Some(run) = self.run {

@@ -1,6 +1,8 @@
 //! Validated vectors of several strings with their cost, and the cosine of two vectors.
 
 use crate::{LmError, LmErrorKind, Usage};
+#[cfg(feature = "lm")]
+use crate::{LmRequest, Sampling};
 
 /// The embedding vectors of several strings.
 ///
@@ -209,4 +211,20 @@ pub fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
     };
     let norms = dot(one, one).sqrt() * dot(other, other).sqrt();
     (norms > 0.0).then(|| (dot(one, other) / norms).clamp(-1.0, 1.0))
+}
+
+/// The purpose of the calls in the ledger and the store.
+#[cfg(feature = "lm")]
+const PURPOSE: &str = "embeddings";
+
+/// Returns the request for the vectors of these strings. Its reply has no tokens.
+#[cfg(feature = "lm")]
+pub(crate) fn request(texts: &[&str]) -> LmRequest {
+    let sampling = Sampling {
+        max_tokens: Some(0),
+        ..Sampling::default()
+    };
+    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
+    let texts = texts.iter();
+    texts.fold(request, |request, text| request.user(*text))
 }

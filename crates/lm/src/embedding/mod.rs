@@ -21,11 +21,11 @@ use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+#[cfg(feature = "lm")]
+pub(super) use self::embeddings::request;
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
 pub use self::provider::ProviderEmbedder;
-#[cfg(feature = "lm")]
-pub(super) use self::provider::request;
 pub use self::scripted::ScriptedEmbedder;
 #[cfg(feature = "embed-static")]
 pub use self::static_vectors::StaticEmbedder;

@@ -7,11 +7,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{EmbeddingModel, Embeddings};
+use super::{EmbeddingModel, Embeddings, request};
 use crate::client::Variables;
-use crate::{
-    LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, Sampling, Usage, recording,
-};
+use crate::{LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, Usage, recording};
 
 /// A provider's embedding model, called over HTTP.
 ///
@@ -141,18 +139,4 @@ impl EmbeddingModel for ProviderEmbedder {
     async fn probe(&self) -> Result<(), LmError> {
         self.lm.probe().await.map(drop)
     }
-}
-
-/// The purpose of the calls in the ledger and the store.
-const PURPOSE: &str = "embeddings";
-
-/// Returns the request for the vectors of these strings. Its reply has no tokens.
-pub(crate) fn request(texts: &[&str]) -> LmRequest {
-    let sampling = Sampling {
-        max_tokens: Some(0),
-        ..Sampling::default()
-    };
-    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
-    let texts = texts.iter();
-    texts.fold(request, |request, text| request.user(*text))
 }

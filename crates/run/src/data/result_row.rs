@@ -21,6 +21,7 @@ pub(crate) const ATTRIBUTES: &str = "attributes.";
 const OUTCOME: &str = ".outcome";
 
 /// The suffix of the column with a metric's costs.
+#[cfg(feature = "csv")]
 const COST: &str = ".cost_msats";
 
 /// The keys of the latency, tokens and cost of a row's program.

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::combine::AggregationMethod;
+use super::combine::{AggregationMethod, ScoringConfig};
 use super::gate::{Entry, Tiers};
 use super::row::ScorerError;
 use super::{BoxedMetric, Inner, MetricSet, Scorer};
@@ -12,81 +10,6 @@ use crate::composite::OnMissing;
 use crate::contract::metric::batching;
 use crate::contract::{Example, Metric, MetricTier, Outcome, Prediction};
 use crate::evaluate::{Evaluate, EvaluateBuilder, Gate, InputNames};
-
-/// The configuration of a [`Scorer`].
-///
-/// ```
-/// use dsrs_metrics::scoring::{AggregationMethod, ScoringConfig};
-///
-/// let config = ScoringConfig {
-///     threshold: 0.5,
-///     num_rollouts: 3,
-///     aggregation: AggregationMethod::Median,
-///     budget_msats: Some(1000),
-///     ..ScoringConfig::default()
-/// };
-/// assert_eq!(config.num_rollouts, 3);
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ScoringConfig {
-    /// The minimum mean proxy score at which a row's truth metrics are evaluated.
-    ///
-    /// The threshold is in [0, 1], and the default is 0.5. If it is 0, every row with a proxy score passes the gate.
-    pub threshold: f64,
-    /// The number of rollouts per row.
-    ///
-    /// The default is 1. [`Scorer::run`] runs the program this many times on each example.
-    ///
-    /// If you pass predictions instead, rows with fewer predictions count as [`short`](super::ScoringSummary::short).
-    pub num_rollouts: usize,
-    /// The method for aggregating the scores of a row's rollouts.
-    ///
-    /// The default is the median.
-    pub aggregation: AggregationMethod,
-    /// The maximum total cost of all calls, in millisatoshis.
-    ///
-    /// By default, the budget is unlimited.
-    pub budget_msats: Option<u64>,
-    /// Determines what happens to a row if a metric has no score for it.
-    ///
-    /// By default, the row fails.
-    pub on_missing: OnMissing,
-}
-
-impl Default for ScoringConfig {
-    fn default() -> Self {
-        Self {
-            threshold: 0.5,
-            num_rollouts: 1,
-            aggregation: AggregationMethod::default(),
-            budget_msats: None,
-            on_missing: OnMissing::default(),
-        }
-    }
-}
-
-impl ScoringConfig {
-    fn check(&self) -> Result<(), ScorerError> {
-        if !(0.0..=1.0).contains(&self.threshold) {
-            let threshold = self.threshold;
-            return Err(ScorerError::setup(format!(
-                "expected `threshold` between 0 and 1, found {threshold:?}"
-            )));
-        }
-        if self.num_rollouts == 0 {
-            return Err(ScorerError::setup(
-                "expected `num_rollouts` to be at least 1, found 0",
-            ));
-        }
-        if self.budget_msats == Some(0) {
-            return Err(ScorerError::setup(
-                "expected `budget_msats` to be at least 1, found 0; omit it for no limit",
-            ));
-        }
-        Ok(self.aggregation.check()?)
-    }
-}
 
 /// A builder for a [`Scorer`].
 #[must_use]

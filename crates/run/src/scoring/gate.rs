@@ -2,8 +2,7 @@
 //!
 //! `evaluate/row/rollouts.rs` evaluates the metrics.
 
-use super::builder::ScoringConfig;
-use super::combine::AggregationMethod;
+use super::combine::{AggregationMethod, ScoringConfig};
 use super::row::{RowStatus, ScorerError};
 use crate::composite::{IsMissing, OnMissing};
 use crate::contract::{Direction, Metric, MetricSpec, Outcome, ScoreKind, ScoreRange};

@@ -22,8 +22,8 @@ use std::{fmt, slice};
 
 use derive_where::derive_where;
 
-pub use self::builder::{ScorerBuilder, ScoringConfig};
-pub use self::combine::{AggregationError, AggregationMethod};
+pub use self::builder::ScorerBuilder;
+pub use self::combine::{AggregationError, AggregationMethod, ScoringConfig};
 pub use self::row::{FinalScore, Rank, Rollout, RowScore, RowStatus, ScorerError};
 pub use self::run::{Rollouts, ScoringResult};
 pub use self::summary::ScoringSummary;

@@ -20,6 +20,9 @@ const fn latest() -> u64 {
     VERSION
 }
 
+/// How many missing epochs of samples are looked for, because the header's numbers may be invented.
+const MAX_MISSING: usize = 1_000;
+
 /// The header of a log.
 #[derive(Deserialize)]
 pub(super) struct Header {
@@ -96,13 +99,14 @@ impl Header {
         if total == found || self.status() != "success" {
             return None;
         }
-        let mut missing = Vec::new();
-        for id in list(&self.eval.others["dataset"]["sample_ids"]).flat_map(id_of) {
+        let ids = list(&self.eval.others["dataset"]["sample_ids"]).flat_map(id_of);
+        let missing = ids.flat_map(|id| {
             let known = samples.get(&id);
-            let is_missing = |epoch: &u32| known.is_none_or(|known| !known.contains_key(epoch));
+            let is_missing = move |epoch: &u32| known.is_none_or(|it| !it.contains_key(epoch));
             let epochs = (1..=self.epochs()).filter(is_missing);
-            missing.extend(epochs.map(|epoch| format!("{id} (epoch {epoch})")));
-        }
+            epochs.map(move |epoch| format!("{id} (epoch {epoch})"))
+        });
+        let missing: Vec<_> = missing.take(MAX_MISSING).collect();
         let missing = match missing.is_empty() {
             true => String::new(),
             false => format!(" without {}", names(missing.iter().map(String::as_str))),

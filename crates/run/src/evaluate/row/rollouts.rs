@@ -95,13 +95,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let together = if is_gated { number.max(1) } else { 1 };
         // The one prediction of a row is the same in all repeats, and so is its run.
         let has_pred = row.pred.is_some();
-        let mut given = given.map(|given| given.into_iter().map(|pred| Ok((pred, None))).collect());
+        let mut given = given.map(|given| given.into_iter().map(|pred| Ok((pred, None))));
         let (mut spending, mut interrupted) = (Spending::default(), Vec::new());
         for first in (0..number).step_by(together as usize) {
             let runs = match row.pred.take_if(|_| has_pred) {
                 Some(pred) => Some(vec![Ok((pred, row.run.take()))]),
-                // Only under a gate, where all rollouts are evaluated together.
-                None => given.take(),
+                None => given
+                    .as_mut()
+                    .map(|given| given.take(together as usize).collect()),
             };
             let numbers = first..first + together;
             // Boxed, because a future that is moved takes its memory twice.
