@@ -95,7 +95,7 @@ impl<'a> Answer<'a> {
         Self::Pending(answer)
     }
 
-    /// Returns the score of a metric that has finished.
+    /// Returns the score if the metric has finished.
     ///
     /// Returns `None` if the answer must be awaited.
     ///

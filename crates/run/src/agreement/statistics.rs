@@ -324,9 +324,9 @@ const MIN_RESAMPLES: usize = 200;
 
 /// Returns the number of samples for this many rows: fewer for more rows, so the bootstrap stays fast.
 fn default_resamples(rows: usize) -> u32 {
-    let most = Bootstrap::default().resamples;
+    let max = Bootstrap::default().resamples;
     let affordable = (MAX_DRAWS / rows.max(1)).max(MIN_RESAMPLES);
-    u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
+    u32::try_from(affordable).map_or(max, |resamples| resamples.min(max))
 }
 
 impl AgreementBuilder {

@@ -120,7 +120,7 @@ impl EvaluateError {
         self.kind
     }
 
-    /// Returns the metric's error if a metric could not read a row from a file.
+    /// Returns the error if a metric could not read a row from a file.
     ///
     /// Returns `None` if the evaluation failed for another reason.
     #[doc(hidden)]

@@ -93,7 +93,7 @@ pub struct Evaluate<G = Example, P = Prediction> {
     settings: EvaluateBuilder<G, P>,
 }
 
-/// The future of a running evaluation.
+/// The future that runs an evaluation.
 ///
 /// Dropping the future ends the run.
 pub type Running<'a, G, P> =

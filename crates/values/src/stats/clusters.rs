@@ -107,24 +107,24 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
 
     /// Returns the standard error and the interval of the mean, for values in a known range.
     ///
-    /// All values must be between `least` and `most`.
+    /// All values must be between `min` and `max`.
     ///
     /// Student's interval is too narrow if only a few group means differ from the most common one. If fewer than 30 do,
     /// the interval is therefore computed as in [`Moments::uncertainty_within`](super::Moments::uncertainty_within),
     /// with groups instead of values.
-    pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
-        let (width, n) = (most - least, self.rows());
+    pub fn uncertainty_within(&self, min: f64, max: f64) -> Uncertainty {
+        let (width, n) = (max - min, self.rows());
         let is_bounded = width > 0.0 && width.is_finite() && self.groups.len() > 1;
         let commonest = self.commonest().filter(|_| is_bounded);
         let known = (self.mean(), self.deviations(), commonest);
         let (Some(mean), Some(mut groups), Some(commonest)) = known else {
-            return self.uncertainty().within(least, most);
+            return self.uncertainty().within(min, max);
         };
         let stderr = (variance(&groups, n) / n / n).sqrt();
         let degrees = degrees(&groups);
         // A group of the mean size at each end of the range.
         let rows = n / groups.len() as f64 * weight(commonest, groups.len() as u64);
-        let mean = ((mean - least) / width).clamp(0.0, 1.0);
+        let mean = ((mean - min) / width).clamp(0.0, 1.0);
         let all = n + 2.0 * rows;
         let centre = (n * mean + rows) / all;
         for group in &mut groups {
@@ -136,7 +136,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         }));
         let effective = centre * (1.0 - centre) / (variance(&groups, all) / all / all) * n / all;
         let shares = wilson(mean, effective, t_quantile(degrees));
-        Uncertainty::bounded(stderr, shares, least, most)
+        Uncertainty::bounded(stderr, shares, min, max)
     }
 
     fn rows(&self) -> f64 {

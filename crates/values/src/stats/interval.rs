@@ -46,8 +46,8 @@ impl Interval {
     }
 
     /// Returns the interval clamped to the range of the figure.
-    pub(super) fn within(self, least: f64, most: f64) -> Self {
-        Self::new(self.low.clamp(least, most), self.high.clamp(least, most))
+    pub(super) fn within(self, min: f64, max: f64) -> Self {
+        Self::new(self.low.clamp(min, max), self.high.clamp(min, max))
     }
 }
 

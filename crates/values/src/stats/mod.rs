@@ -240,9 +240,9 @@ impl Histogram {
 impl fmt::Display for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-        let most = self.counts.iter().copied().max().unwrap_or(0).max(1);
+        let highest = self.counts.iter().copied().max().unwrap_or(0).max(1);
         for count in self.counts {
-            let height = (u128::from(count) * 8).div_ceil(u128::from(most)) as usize;
+            let height = (u128::from(count) * 8).div_ceil(u128::from(highest)) as usize;
             let bar = height.checked_sub(1).map_or(' ', |height| BARS[height]);
             write!(f, "{bar}")?;
         }

@@ -84,7 +84,7 @@ impl Uncertainty {
         }
     }
 
-    /// Clamps the interval to the range from `least` to `most`.
+    /// Clamps the interval to the range from `min` to `max`.
     ///
     /// ```
     /// use dsrs_metrics::stats::Moments;
@@ -93,9 +93,9 @@ impl Uncertainty {
     /// let interval = scores.uncertainty().within(0.0, 1.0).ci95().unwrap();
     /// assert_eq!((format!("{:.3}", interval.low), interval.high), ("0.315".to_owned(), 1.0));
     /// ```
-    pub fn within(mut self, least: f64, most: f64) -> Self {
+    pub fn within(mut self, min: f64, max: f64) -> Self {
         if let Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } = &mut self {
-            *ci95 = ci95.within(least, most);
+            *ci95 = ci95.within(min, max);
         }
         self
     }
@@ -117,11 +117,11 @@ impl Uncertainty {
         }
     }
 
-    /// Returns an interval of shares, on the scale of the values from `least` to `most`.
-    pub(super) fn bounded(stderr: f64, shares: Interval, least: f64, most: f64) -> Self {
+    /// Returns an interval of shares, on the scale of the values from `min` to `max`.
+    pub(super) fn bounded(stderr: f64, shares: Interval, min: f64, max: f64) -> Self {
         let of = |share: f64| match share {
-            1.0 => most,
-            share => least + share * (most - least),
+            1.0 => max,
+            share => min + share * (max - min),
         };
         let ci95 = Interval::new(of(shares.low), of(shares.high));
         if stderr == 0.0 {
@@ -296,7 +296,7 @@ impl Moments {
 
     /// Returns the standard error and the interval of the mean, for values in a known range.
     ///
-    /// All values must be between `least` and `most`.
+    /// All values must be between `min` and `max`.
     ///
     /// If at least 30 values differ from the most common value, the interval is the same as that of
     /// [`uncertainty`](Self::uncertainty), clamped to the range.
@@ -322,16 +322,16 @@ impl Moments {
     /// assert_eq!(interval(1000, &[]), "[0.9962, 1.0000]");
     /// assert_eq!(interval(49, &[0.5]), "[0.9189, 0.9988]");
     /// ```
-    pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
-        let width = most - least;
+    pub fn uncertainty_within(&self, min: f64, max: f64) -> Uncertainty {
+        let width = max - min;
         let is_bounded = width > 0.0 && width.is_finite();
         let commonest = self.commonest().filter(|_| is_bounded);
         let known = (self.mean(), self.variance(), commonest);
         let (Some(mean), Some(variance), Some(commonest)) = known else {
-            return self.uncertainty().within(least, most);
+            return self.uncertainty().within(min, max);
         };
         let n = self.count as f64;
-        let mean = ((mean - least) / width).clamp(0.0, 1.0);
+        let mean = ((mean - min) / width).clamp(0.0, 1.0);
         let weight = weight(commonest, self.count);
         let all = n + 2.0 * weight;
         let centre = (n * mean + weight) / all;
@@ -340,7 +340,7 @@ impl Moments {
             + weight * (centre.powi(2) + (1.0 - centre).powi(2));
         let effective = n * centre * (1.0 - centre) * (all - 1.0) / squares;
         let shares = wilson(mean, effective, t_quantile(n - 1.0));
-        Uncertainty::bounded((variance / n).sqrt(), shares, least, most)
+        Uncertainty::bounded((variance / n).sqrt(), shares, min, max)
     }
 }
 

@@ -45,15 +45,15 @@ pub struct PermutationTest {
 
 impl PermutationTest {
     /// The observed assignment is one more, unless it is among those that are compared.
-    /// Counts the extreme ones of all assignments of signs to these rows, if there are at most `most`, or of `draws`
+    /// Counts the extreme ones of all assignments of signs to these rows, if there are at most `max`, or of `draws`
     /// random ones. `count` takes the number of assignments and the source of their signs.
     fn run(
-        (rows, most): (usize, u32),
+        (rows, max): (usize, u32),
         (draws, seed): (u32, u64),
         count: impl FnOnce(u32, &mut dyn FnMut() -> u64) -> u64,
     ) -> Self {
         let all = 1_u32.checked_shl(u32::try_from(rows).unwrap_or(u32::MAX));
-        let (extreme, assignments, own) = if let Some(all) = all.filter(|all| *all <= most) {
+        let (extreme, assignments, own) = if let Some(all) = all.filter(|all| *all <= max) {
             let mut signs = 0..u64::from(all);
             let next = &mut || signs.next().unwrap_or_default();
             (count(all, next), all, 0.0)
@@ -223,7 +223,7 @@ impl SignedSums {
 
     /// Returns how many of `draws` sums have at least this magnitude. Each call of `signs` returns the signs of 64 sizes,
     /// for up to 1,024 sums in turn before the next sizes, so that the tables in use stay in the fastest cache.
-    fn count_from(&self, least: f64, draws: u32, mut signs: impl FnMut() -> u64) -> u64 {
+    fn count_from(&self, min: f64, draws: u32, mut signs: impl FnMut() -> u64) -> u64 {
         let (mut sums, draws) = ([0.0; 1024], draws as usize);
         let counts = (0..draws).step_by(1024).map(|first| {
             let sums = &mut sums[..(draws - first).min(1024)];
@@ -237,7 +237,7 @@ impl SignedSums {
                         .sum::<f64>();
                 }
             }
-            sums.iter().filter(|sum| sum.abs() >= least).count() as u64
+            sums.iter().filter(|sum| sum.abs() >= min).count() as u64
         });
         counts.sum()
     }

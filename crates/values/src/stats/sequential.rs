@@ -165,11 +165,11 @@ impl BettingTest {
             self.range.high - self.limit - expected,
         ];
         // Without room the hypothesis is impossible, or nearly so: `certain` decides.
-        let least = ROUNDING * (self.range.high - self.range.low);
-        if rooms[0] > least {
+        let min = ROUNDING * (self.range.high - self.range.low);
+        if rooms[0] > min {
             self.above.bet(deviation - expected, rooms[0]);
         }
-        if rooms[1] > least {
+        if rooms[1] > min {
             self.below.bet(expected - deviation, rooms[1]);
         }
         self.taken += 1;
@@ -210,12 +210,12 @@ impl BettingTest {
     pub fn certain(&self) -> Option<bool> {
         let left = self.rows?.saturating_sub(self.taken) as f64;
         let slack = ROUNDING * (self.range.high - self.range.low) * (1.0 + self.scored as f64);
-        let least = self.sum + left * (self.range.low - self.limit);
-        let most = self.sum + left * (self.range.high - self.limit);
+        let min = self.sum + left * (self.range.low - self.limit);
+        let max = self.sum + left * (self.range.high - self.limit);
         match () {
             () if self.scored == 0 => None,
-            () if least > slack => Some(true),
-            () if most < -slack => Some(false),
+            () if min > slack => Some(true),
+            () if max < -slack => Some(false),
             () => None,
         }
     }

@@ -135,14 +135,14 @@ pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.hotpot_f1_score(prediction, reference)
 }
 
-/// Returns the token-level precision of a prediction and a reference, in [0, 1].
+/// Returns the token-level precision of a prediction against a reference, in [0, 1].
 ///
 /// This function is equivalent to dspy's `precision_score`.
 pub fn precision_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.precision_score(prediction, reference)
 }
 
-/// Returns the token-level recall of a prediction and a reference, in [0, 1].
+/// Returns the token-level recall of a prediction against a reference, in [0, 1].
 ///
 /// The recall is computed as in dspy's `f1_score`.
 pub fn recall_score(prediction: &str, reference: &str) -> f64 {

@@ -162,14 +162,14 @@ impl Profile {
         self.pair(prediction, reference, overlap::hotpot_f1)
     }
 
-    /// Returns the token-level precision of a prediction and a reference, in [0, 1].
+    /// Returns the token-level precision of a prediction against a reference, in [0, 1].
     ///
     /// This function is equivalent to dspy's `precision_score`.
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::precision)
     }
 
-    /// Returns the token-level recall of a prediction and a reference, in [0, 1].
+    /// Returns the token-level recall of a prediction against a reference, in [0, 1].
     ///
     /// The recall is computed as in dspy's `f1_score`.
     pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {

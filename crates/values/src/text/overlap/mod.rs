@@ -60,24 +60,24 @@ fn ngram_matches(texts: &[&[u32]], orders: usize, mut distinct: usize) -> Vec<u6
 
 /// Returns the number of matches of each n-gram.
 fn shared(texts: &[Vec<u32>], distinct: usize) -> Vec<u32> {
-    let (mut counts, mut most) = (vec![0_u32; distinct], vec![0_u32; distinct]);
+    let (mut counts, mut max) = (vec![0_u32; distinct], vec![0_u32; distinct]);
     let grams = |text: &[u32], visit: &mut dyn FnMut(usize)| {
         let known = text.iter().filter(|gram| **gram != NONE);
         known.for_each(|gram| visit(*gram as usize));
     };
     let Some((first, others)) = texts.split_first() else {
-        return most;
+        return max;
     };
     for text in others {
         grams(text, &mut |gram| counts[gram] += 1);
-        grams(text, &mut |gram| most[gram] = most[gram].max(counts[gram]));
+        grams(text, &mut |gram| max[gram] = max[gram].max(counts[gram]));
         grams(text, &mut |gram| counts[gram] = 0);
     }
     grams(first, &mut |gram| counts[gram] += 1);
     counts
         .iter()
-        .zip(most)
-        .map(|(count, most)| most.min(*count))
+        .zip(max)
+        .map(|(count, max)| max.min(*count))
         .collect()
 }
 
@@ -109,7 +109,7 @@ mod ngrams_tests {
     #[test]
     fn matches_are_those_of_the_definition() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(15);
-        let mut below = |most: u64| random.next_u64() % most;
+        let mut below = |max: u64| random.next_u64() % max;
         for _ in 0..500 {
             let (texts, orders) = (1 + below(9), below(20) as usize);
             let alphabet = [2, 4, 60, 300, 3_000][below(5) as usize];

@@ -313,9 +313,9 @@ impl LoopLimits {
             numbers.iter().for_each(|number| counts[*number] += 1);
             // The first of the most frequent calls: numbers are in the order of the first calls.
             let numbers_from_last = (0..counts.len()).rev();
-            let most = numbers_from_last.max_by_key(|number| counts[*number])?;
-            let first = numbers.iter().position(|number| *number == most)?;
-            let times = counts[most];
+            let commonest = numbers_from_last.max_by_key(|number| counts[*number])?;
+            let first = numbers.iter().position(|number| *number == commonest)?;
+            let times = counts[commonest];
             (times > self.max_same.get()).then(|| CallLoop {
                 calls: vec![calls[first]],
                 times,
@@ -325,9 +325,9 @@ impl LoopLimits {
     }
 }
 
-/// Returns where the first cycle of this length starts that is made more than `most` times in a row, and how often it is made. A
+/// Returns where the first cycle of this length starts that is made more than `max` times in a row, and how often it is made. A
 /// repetition of one call is not a cycle of several.
-fn cycle(numbers: &[usize], length: usize, most: usize) -> Option<(usize, usize)> {
+fn cycle(numbers: &[usize], length: usize, max: usize) -> Option<(usize, usize)> {
     let mut at = length;
     while at < numbers.len() {
         let is_same = |place: &usize| numbers[*place] == numbers[place - length];
@@ -335,7 +335,7 @@ fn cycle(numbers: &[usize], length: usize, most: usize) -> Option<(usize, usize)
         let first = at - length;
         let times = same / length + 1;
         let is_of_one = numbers[first..at].iter().all(|it| *it == numbers[first]);
-        if times > most && !is_of_one {
+        if times > max && !is_of_one {
             return Some((first, times));
         }
         at += same + 1;
@@ -386,10 +386,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_cycle_is_found_if_and_only_if_there_is_one(
-            numbers in prop::collection::vec(0_usize..3, 0..14), length in 2_usize..5, most in 1_usize..4,
+            numbers in prop::collection::vec(0_usize..3, 0..14), length in 2_usize..5, max in 1_usize..4,
         ) {
             let is_cycle = |first: usize| {
-                let end = first + length * (most + 1);
+                let end = first + length * (max + 1);
                 let block = &numbers[first..first + length];
                 end <= numbers.len()
                     && block.iter().any(|number| *number != block[0])
@@ -397,7 +397,7 @@ mod tests {
             };
             let last = (numbers.len() + 1).saturating_sub(length);
             let expected = (0..last).find(|first| is_cycle(*first));
-            prop_assert_eq!(cycle(&numbers, length, most).map(|it| it.0), expected);
+            prop_assert_eq!(cycle(&numbers, length, max).map(|it| it.0), expected);
         }
     }
 }
