@@ -36,7 +36,7 @@ pub struct ScoringConfig {
     pub threshold: f64,
     /// The number of rollouts per row.
     ///
-    /// The default is 1. [`Scorer::run`] runs the program this many times on each example.
+    /// The default is 1. [`Scorer::run`](super::Scorer::run) runs the program this many times on each example.
     ///
     /// If you pass predictions instead, rows with fewer predictions count as [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
