@@ -171,6 +171,9 @@ fn parts_and_metadata_are_compared_with_labels_too() {
         folder.agree_json(args)["metrics"]["j.recall"]["accuracy"]["successes"],
         4
     );
+    let text = folder.run(&format!("agree {args}")).out;
+    let heading = "j.recall against right, with a threshold of 0.65\n";
+    assert_eq!(text.get(..heading.len()), Some(heading), "{text}");
 }
 
 #[test]

@@ -446,6 +446,23 @@ fn samples_that_the_header_counts_and_the_log_lacks_are_named() {
     assert_eq!(notes(3), (vec![unread], false));
 }
 
+/// The numbers of the header may be invented.
+#[test]
+fn missing_epochs_are_counted_up_to_a_limit() {
+    let header = counting(4).replace(r#""epochs":2"#, r#""epochs":4294967295"#);
+    let members = [
+        Member::new("samples/q1_epoch_1.json", sample("q1", 1, "1")),
+        Member::new("header.json", header),
+    ];
+    let folder = Folder::with("a.eval", archive(&members));
+    let note = "warning: a.eval: the header counts 4 samples, but the log has 1 without `q1 (epoch 2)`, `q1 (epoch 3)`";
+    let shown = folder.run("score a.eval --from inspect").err;
+    assert!(
+        shown.contains(note) && shown.contains(" and 980 more; copy the file again"),
+        "{shown}"
+    );
+}
+
 #[test]
 fn a_key_is_read_as_json_and_once() {
     let mut members = good();
