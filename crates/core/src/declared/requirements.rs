@@ -232,7 +232,7 @@ impl Requirement {
         matches!(self.need, Need::Offline)
     }
 
-    /// Returns the reason why the metric cannot score any row, if there is one.
+    /// Returns why the metric cannot score any row, or `None` if it can.
     ///
     /// ```
     /// use dsrs_metrics::contract::Requirement;

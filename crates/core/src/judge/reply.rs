@@ -247,7 +247,7 @@ impl<'a> Reply<'a> {
         number.map_or(value, |number| Value::from(number as i64))
     }
 
-    /// Returns the reason why a value of the right type is invalid, or `None` if the value is valid.
+    /// Returns why a value of the right type is invalid, or `None` if the value is valid.
     fn violation(&self, name: &str, value: &Value) -> Option<String> {
         let spec = self.signature.output_spec(name)?;
         if let (Some(range), Some(number)) = (spec.range, value.as_f64())

@@ -239,7 +239,7 @@ fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
     }
 }
 
-/// Lists how close each rating is to its label.
+/// How close each rating is to its label.
 ///
 /// A row without a rating or label has the value `None`.
 #[doc(hidden)]

@@ -178,9 +178,9 @@ impl Results {
         self.run.manifest()
     }
 
-    /// Returns the reason why it is unknown what the run measured.
+    /// Returns why the run's identity is unknown, or `None` if it is known.
     ///
-    /// For example, the reason can be `it has no manifest`. Returns `None` if it is known what the run measured.
+    /// For example, the reason can be `it has no manifest`.
     pub fn unknown_identity(&self) -> Option<&str> {
         self.run.unknown_identity()
     }

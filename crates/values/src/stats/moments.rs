@@ -13,7 +13,7 @@ use super::interval::{Interval, t_quantile, weight, wilson};
 /// Beyond this magnitude the square of a value is not finite, and neither is the variance.
 const MAX_SQUARED: f64 = 1e150;
 
-/// The uncertainty of a mean, or the reason why it is unknown.
+/// The uncertainty of a mean, or why it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Uncertainty {
     /// The standard error and the 95% interval are known.
@@ -71,7 +71,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns the reason why there is no interval, such as `not enough rows`.
+    /// Returns why there is no interval, such as `not enough rows`.
     ///
     /// Returns `None` if the interval is known.
     pub const fn reason(&self) -> Option<&'static str> {

@@ -186,7 +186,7 @@ impl Condition {
         self.unmet.is_none()
     }
 
-    /// Returns the reason why the condition is not met, or `None` if it is met.
+    /// Returns why the condition is not met, or `None` if it is met.
     pub fn reason(&self) -> Option<&str> {
         self.unmet.as_deref()
     }
