@@ -326,7 +326,7 @@ impl<'r, T: Borrow<str>> Maybe<'r, T> {
     }
 }
 
-/// The first fallback of `given`: the field as JSON.
+/// The first fallback for `given`: serializes the field as JSON.
 pub trait FallbackSerialize<'r> {
     fn given(&self) -> Given<'r>;
 }

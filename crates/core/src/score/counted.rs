@@ -132,7 +132,7 @@ impl Counted {
         }
     }
 
-    /// Merges the contribution of other rows of the same metric into this one.
+    /// Merges a contribution of the same metric from other rows into this contribution.
     ///
     /// A contribution of another type is ignored.
     ///

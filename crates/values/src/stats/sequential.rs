@@ -181,7 +181,7 @@ impl BettingTest {
         }
     }
 
-    /// Returns the largest e-value so far in favour of a mean of at least the limit.
+    /// Returns the largest e-value so far for the claim that the mean is at least the limit.
     ///
     /// If the mean is in fact below the limit, the probability of an e-value this large is at most `1 / above`.
     pub fn above(&self) -> f64 {
