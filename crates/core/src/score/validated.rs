@@ -20,8 +20,9 @@ impl Scored {
     /// # Errors
     /// Returns [`MetricErrorKind::NotFinite`] or [`MetricErrorKind::OutOfRange`], or [`MetricErrorKind::Failed`] for a
     /// bool that is neither 0 nor 1.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
+    pub fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
         Self::with_critique(score, None::<Critique>, spec)
     }
 

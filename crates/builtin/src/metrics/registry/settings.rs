@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use crate::contract::{
     Answer, Example, Instance, InstanceSettings, Key, Metric, MetricCall, MetricError, MetricScore,
-    MetricSpec, ParamError, Params, Prediction, Requirement, RowAnswer,
+    MetricSpec, ParamError, Params, Prediction, Requirement, RowAnswer, Scored,
 };
 use crate::lm::parse_msats;
 
@@ -99,16 +99,18 @@ struct Adjusted {
 }
 
 impl Adjusted {
-    fn adjusted(&self, result: Result<RowAnswer, MetricError>) -> Result<RowAnswer, MetricError> {
+    fn answered(&self, result: Result<RowAnswer, MetricError>) -> Result<RowAnswer, MetricError> {
+        match result? {
+            RowAnswer::Scored(scored) => Ok(self.adjusted(scored)?.into()),
+            counted @ RowAnswer::Counted { .. } => Ok(counted),
+        }
+    }
+
+    fn adjusted(&self, scored: Scored) -> Result<Scored, MetricError> {
         let declared = self.metric.spec();
-        let scored = match result? {
-            RowAnswer::Scored(scored) => scored,
-            counted @ RowAnswer::Counted { .. } => return Ok(counted),
-        };
         let is_declared = scored.score.cost_msats == declared.cost_msats;
         let cost = self.settings.cost_msats.filter(|_| is_declared);
-        let scored = scored.validated_again(cost, &self.settings.shown(declared))?;
-        Ok(scored.into())
+        scored.validated_again(cost, &self.settings.shown(declared))
     }
 }
 
@@ -131,8 +133,8 @@ impl Metric for Adjusted {
 
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         match self.metric.answer(call.with_spec(None)) {
-            Answer::Ready(result) => Answer::Ready(self.adjusted(result)),
-            Answer::Pending(future) => Answer::pending(async { self.adjusted(future.await) }),
+            Answer::Ready(result) => Answer::Ready(self.answered(result)),
+            Answer::Pending(future) => Answer::pending(async { self.answered(future.await) }),
         }
     }
 
@@ -144,7 +146,13 @@ impl Metric for Adjusted {
         &self,
         pairs: &[(Example, Prediction)],
     ) -> Vec<Result<MetricScore, MetricError>> {
-        self.metric.evaluate_batch(pairs).await
+        let declared = self.metric.spec();
+        let adjusted = |score: Result<MetricScore, MetricError>| {
+            let scored = Scored::validated(score?, &declared)?;
+            Ok(self.adjusted(scored)?.score)
+        };
+        let scores = self.metric.evaluate_batch(pairs).await;
+        scores.into_iter().map(adjusted).collect()
     }
 
     fn batch_size(&self) -> usize {
@@ -235,13 +243,18 @@ mod tests {
         );
     }
 
+    /// Returns the value and the cost of the score of a row, which is the same alone and in a batch.
     fn score_of(metric: &Arc<dyn Metric>) -> (f64, u64) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
-        let (gold, pred) = (Example::default(), Prediction::default());
-        let score = runtime.block_on(metric.evaluate(&gold, &pred)).unwrap();
-        (score.value, score.cost_msats)
+        let row = (Example::default(), Prediction::default());
+        let score = runtime.block_on(metric.evaluate(&row.0, &row.1)).unwrap();
+        let mut batch = runtime.block_on(metric.evaluate_batch(&[row]));
+        let score = (score.value, score.cost_msats);
+        let of_batch = batch.pop().unwrap().unwrap();
+        assert_eq!((of_batch.value, of_batch.cost_msats), score);
+        score
     }
 
     /// A metric that reads none of the settings it is called with.
