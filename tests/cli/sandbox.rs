@@ -24,6 +24,12 @@ fn a_command_and_its_files_are_parameters() {
     let files = ["--param", r#"sandbox.files={"check.py":"program"}"#];
     let score = "score rows.jsonl -m sandbox --json --max-errors 5 --out out.jsonl".words();
     let summary = folder.json(&[&score[..], &command, &files].concat());
+    let accounting = summary["sandbox"]["accounting"].as_array().unwrap();
+    let known = ["cgroup_v2", "per_task"];
+    assert!(
+        accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it),
+        "{summary}"
+    );
     let metric = &summary["metrics"]["sandbox"];
     assert_eq!(
         (&metric["scored"], &metric["failed"]),
@@ -48,6 +54,20 @@ fn a_command_and_its_files_are_parameters() {
     assert_eq!(
         (&score(3)["value"], &score(3)["missing"][0]),
         (&0.0.into(), &"program".into())
+    );
+}
+
+/// A run without a sandboxed command has no such key.
+#[test]
+fn the_isolation_is_reported_only_if_a_command_was_run() {
+    let row = r#"{"gold": {"answer": "a"}, "pred": {"answer": "a"}}"#;
+    let summary = Folder::with("rows.jsonl", row).json("score rows.jsonl -m em --json");
+    assert_eq!(
+        (
+            summary["metrics"]["em"]["scored"].as_u64(),
+            summary.get("sandbox")
+        ),
+        (Some(1), None)
     );
 }
 

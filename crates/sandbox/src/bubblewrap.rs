@@ -14,12 +14,13 @@ use async_trait::async_trait;
 
 use tempfile::TempPath;
 
+use super::accounting::{Accounting, Mechanism, Meter};
 use super::bind_mounts::BindMounts;
 use super::init::{
     ARCHIVE_BYTES, Archived, INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error,
     split_archive,
 };
-use super::programs::Programs;
+use super::programs::{Programs, Search};
 use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
@@ -28,7 +29,7 @@ use super::{
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
-pub(super) const SYSTEM_PATHS: [&str; 7] = [
+const SYSTEM_PATHS: [&str; 7] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -87,13 +88,8 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 /// Programs that need any of these calls fail, such as debuggers and the leak sanitizer. You can turn the sanitizer off
 /// with `ASAN_OPTIONS=detect_leaks=0`.
 ///
-/// Every 20 ms, the sandbox adds up the memory that `/proc` shows for all processes and threads. The total consists of
-/// anonymous memory, page tables, swap, the files in the work directory, `/tmp` and `/dev/shm`, and the maximum that
-/// sockets can buffer. Between two checks, a command can exceed the limit by as much as it can write in 20 ms.
-///
-/// The sandbox refuses memory that `/proc` does not show. `memfd_create`, `vmsplice` and shared anonymous mappings fail
-/// with `EPERM`. `/dev/zero` cannot be mapped, and socket buffers keep their default sizes. Objects that the kernel
-/// limits per user are not counted, such as pipes, `epoll` and `inotify` watches, and file locks.
+/// Memory is limited by one of the mechanisms in [`Accounting`]. Call [`accounting`](SandboxProvider::accounting) to
+/// find out which.
 ///
 /// If the current process runs as root, each command runs as a separate user. Otherwise, all commands run as the
 /// current user and can use up resources that the kernel limits per user: descriptors sent over sockets, `inotify`
@@ -116,18 +112,26 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
+    wanted: Option<Accounting>,
     /// `PATH`, if it differs from that of the current process.
     path: Option<OsString>,
     /// The installations of required programs, each found once.
     programs: Arc<Mutex<HashMap<Required, Found>>>,
-    /// The files of the system call filters, written once the system is checked, before the first command.
-    filters: Arc<OnceLock<Result<Vec<TempPath>, SandboxError>>>,
+    /// Determined once, before the first command.
+    system: Arc<OnceLock<Result<System, SandboxError>>>,
 }
 
 /// The names of required programs, and [`Job::folder`].
 type Required = (Vec<String>, Option<PathBuf>);
 
 type Found = Result<Programs, SandboxError>;
+
+/// The mechanisms of this system, and the files that every sandbox needs.
+#[derive(Debug)]
+struct System {
+    mechanism: Mechanism,
+    filters: Vec<TempPath>,
+}
 
 impl Default for Bubblewrap {
     fn default() -> Self {
@@ -145,9 +149,10 @@ impl Bubblewrap {
     pub fn with_program(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
+            wanted: None,
             path: None,
             programs: Arc::default(),
-            filters: Arc::default(),
+            system: Arc::default(),
         }
     }
 
@@ -172,19 +177,30 @@ impl Bubblewrap {
         }
     }
 
-    /// Checks the program and the system once, and returns the filters.
-    fn filters(&self) -> Result<&[TempPath], SandboxError> {
+    /// Sets the mechanism that limits memory.
+    ///
+    /// The default is the best mechanism that this system supports. If you set a mechanism that is not supported, no
+    /// command runs.
+    pub fn with_accounting(self, accounting: Accounting) -> Self {
+        Self {
+            wanted: Some(accounting),
+            system: Arc::default(),
+            ..self
+        }
+    }
+
+    /// Checks the program and the system once.
+    fn system(&self) -> Result<&System, SandboxError> {
         let check = || {
             host::check_version(&self.program)?;
-            if !processes::is_readable() {
-                let why =
-                    "cannot account for memory: /proc does not list child processes; mount /proc";
-                return Err(SandboxError::NoIsolation(why.to_owned()));
-            }
-            seccomp::write_filters()
+            let mechanism = Mechanism::choose(self.wanted)?;
+            let filters = seccomp::write_filters(mechanism.accounting())?;
+            Ok(System { mechanism, filters })
         };
-        let filters = self.filters.get_or_init(check).as_ref();
-        filters.map(Vec::as_slice).map_err(Clone::clone)
+        self.system
+            .get_or_init(check)
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     /// Finds the installations of the programs that a job requires, once for all its rows.
@@ -197,7 +213,14 @@ impl Bubblewrap {
                 .clone()
                 .or_else(|| std::env::var_os("PATH"))
                 .unwrap_or_default();
-            Programs::find(names, &path, folder.as_deref())
+            let search = Search {
+                path: &path,
+                folder: folder.as_deref(),
+                system: &SYSTEM_PATHS,
+                found: Programs::default(),
+                seen: BTreeSet::new(),
+            };
+            search.find_all(names.iter().map(String::as_str))
         };
         let key = (names, job.folder.clone());
         programs.entry(key).or_insert_with_key(find).clone()
@@ -206,9 +229,10 @@ impl Bubblewrap {
     /// Writes the job's files and assembles the command, on the thread that supervises it. The
     /// files to keep are written to `archive`.
     fn prepare(&self, job: &Job, archive: Option<&Path>) -> Result<Prepared, SandboxError> {
-        let filters = self.filters()?;
+        let System { mechanism, filters } = self.system()?;
         let user = host::user_of_this_thread();
         let staged = work_dir::prepare(job, user)?;
+        let meter = mechanism.meter(&job.limits)?;
         if let (Some(archive), Some(user)) = (archive, user) {
             work_dir::give(archive, user)?;
         }
@@ -217,7 +241,7 @@ impl Bubblewrap {
         let installed = programs.readable.iter().filter(|path| is_new(path));
         let paths = job.readable.iter().chain(installed).cloned();
         let mounts = BindMounts::new(paths, user, staged.path())?;
-        let mut command = self.start(mounts.shell(), filters, archive);
+        let mut command = self.start(mounts.shell(), &meter, filters, archive);
         // The sandboxed command could read the outer process's environment, so it is cleared there too.
         let path = std::env::var_os("PATH");
         command
@@ -233,7 +257,13 @@ impl Bubblewrap {
             // Without it, cargo waits for a network before it reports a missing dependency.
             command.args(["--setenv", "CARGO_NET_OFFLINE", "true"]);
         }
-        mount(&mut command, job, staged.path(), &mounts);
+        mount(
+            &mut command,
+            job,
+            staged.path(),
+            &mounts,
+            mechanism.accounting(),
+        );
         command
             .args(["--", SHELL, "-c", INIT, SHELL])
             .args(init_arguments(&job.limits));
@@ -241,16 +271,28 @@ impl Bubblewrap {
             .arg(&job.command)
             .arg(if job.keep.is_some() { "keep" } else { "" });
         command.args(required(job));
+        let (limits, dirs) = (job.limits.clone(), vec![staged]);
+        let kill = processes::kill_namespace;
+        let trailer = if job.keep.is_some() { ARCHIVE_BYTES } else { 0 };
         Ok(Prepared {
             command,
-            limits: job.limits.clone(),
-            trailer: if job.keep.is_some() { ARCHIVE_BYTES } else { 0 },
-            _dir: staged,
+            limits,
+            kill,
+            meter,
+            ready: READY,
+            trailer,
+            _dirs: dirs,
         })
     }
 
     /// Returns the start of the command line after the shell, with the filters as open files.
-    fn start(&self, mut command: Command, filters: &[TempPath], archive: Option<&Path>) -> Command {
+    fn start(
+        &self,
+        mut command: Command,
+        meter: &Meter,
+        filters: &[TempPath],
+        archive: Option<&Path>,
+    ) -> Command {
         const FIRST_DESCRIPTOR: u8 = 3;
         let descriptors = FIRST_DESCRIPTOR..;
         let opened: String = descriptors
@@ -259,6 +301,7 @@ impl Bubblewrap {
             .map(|(fd, file)| open(fd, file))
             .collect();
         command.args(["-c", &format!("exec {opened}\n{START}"), "start"]);
+        command.arg(if meter.must_join() { "join" } else { "go" });
         command
             .arg(archive.unwrap_or(Path::new("")))
             .arg(&self.program);
@@ -292,7 +335,13 @@ fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
 
 /// Adds the options that build the private root file system. The root is remounted read-only at the
 /// end; the work directory, `/tmp` and `/dev/shm` stay writable.
-fn mount(bwrap: &mut Command, job: &Job, staged: &Path, readable: &BindMounts) {
+fn mount(
+    bwrap: &mut Command,
+    job: &Job,
+    staged: &Path,
+    readable: &BindMounts,
+    accounting: Accounting,
+) {
     for path in SYSTEM_PATHS {
         match fs::read_link(path) {
             Ok(target) => _ = bwrap.arg("--symlink").arg(target).arg(path),
@@ -307,9 +356,11 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path, readable: &BindMounts) {
         bwrap.args(["--size", "4096", "--tmpfs"]).arg(path);
     }
     bwrap.args(["--proc", "/proc", "--dev", "/dev"]);
-    // A shared mapping of /dev/zero is memory that `/proc` no longer shows once it is unmapped. /dev/full reads the same
-    // and cannot be mapped.
-    bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
+    if accounting == Accounting::PerTask {
+        // A shared mapping of /dev/zero is memory that `/proc` no longer shows once it is unmapped. /dev/full reads the
+        // same and cannot be mapped.
+        bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
+    }
     // `bwrap` rejects a size of 0.
     let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20)
         .max(1)
@@ -350,14 +401,17 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path, readable: &BindMounts) {
 }
 
 /// Returns the existing directories of [`HIDDEN_PATHS`] without symbolic links in their paths.
-fn hidden_paths() -> BTreeSet<PathBuf> {
+fn hidden_paths() -> Vec<PathBuf> {
     let paths = HIDDEN_PATHS
         .iter()
         .filter_map(|path| fs::canonicalize(path).ok());
     // A link may lead outside the mounted directories, where there is nothing to hide.
-    paths
+    let mut paths: Vec<_> = paths
         .filter(|path| path.starts_with("/usr") && path.is_dir())
-        .collect()
+        .collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// Returns the programs that must exist: those of the job, and the one with which [`INIT`] archives files.
@@ -374,8 +428,14 @@ impl SandboxProvider for Bubblewrap {
         "bubblewrap"
     }
 
+    fn accounting(&self) -> Option<Accounting> {
+        self.system()
+            .ok()
+            .map(|system| system.mechanism.accounting())
+    }
+
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        self.filters()?;
+        self.system()?;
         let (provider, job) = (self.clone(), job.clone());
         let (limits, keep) = (job.limits.clone(), job.keep.clone());
         let archive = keep.as_ref().map(|_| work_dir::archive()).transpose()?;

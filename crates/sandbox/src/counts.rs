@@ -4,6 +4,7 @@
 //! if the program exits with 0 before the tests run.
 
 use std::cmp::Reverse;
+use std::ops::AddAssign;
 
 /// The number of tests that passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,15 +22,13 @@ impl Counts {
     pub const fn run(self) -> u64 {
         self.passed.saturating_add(self.failed)
     }
+}
 
-    /// Returns the count that a word stands for.
-    fn of_word(&mut self, word: &str) -> Option<&mut u64> {
-        match word {
-            "passed" | "xpassed" => Some(&mut self.passed),
-            "failed" | "error" | "errors" => Some(&mut self.failed),
-            "skipped" | "ignored" | "xfailed" => Some(&mut self.skipped),
-            _ => None,
-        }
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed = self.passed.saturating_add(other.passed);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.skipped = self.skipped.saturating_add(other.skipped);
     }
 }
 
@@ -61,37 +60,65 @@ pub fn parse(output: &str) -> Option<Counts> {
 /// If there are several summaries, the rules of [`parse`] apply.
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let fewest_of = |formats: &[fn(&str) -> Option<Counts>]| {
-        let of_stream = |output| formats.iter().filter_map(move |format| format(output));
-        let all = streams.iter().copied().flat_map(of_stream);
-        // The most pessimistic counts.
-        all.min_by_key(|counts| (counts.passed, Reverse(counts.failed)))
+        let of_stream = |output: &&str| {
+            formats
+                .iter()
+                .filter_map(|it| it(output))
+                .min_by_key(fewest)
+        };
+        streams.iter().filter_map(of_stream).min_by_key(fewest)
     };
     fewest_of(&[cargo, pytest, unittest]).or_else(|| fewest_of(&[list_line]))
 }
 
-/// Parses the last line that has only numbers of tests: `24 passed; 0 failed`.
+/// Returns a sort key that puts the most pessimistic counts first.
+const fn fewest(counts: &Counts) -> (u64, Reverse<u64>) {
+    (counts.passed, Reverse(counts.failed))
+}
+
+/// Returns the last line that has only numbers of tests: `24 passed; 0 failed`.
 fn list_line(output: &str) -> Option<Counts> {
-    let mut lists = output.lines().rev().filter(|line| line.contains("passed"));
-    lists.find_map(|line| count_list(line, &[';', ','], true))
+    output.lines().rev().find_map(|line| {
+        let line = line.trim();
+        let is_count = |item: &str| {
+            let mut words = item.split_whitespace();
+            let is_number = words
+                .next()
+                .is_some_and(|number| number.parse::<u64>().is_ok());
+            is_number
+                && words
+                    .next()
+                    .is_some_and(|word| field(&mut Counts::default(), word).is_some())
+                && words.next().is_none()
+        };
+        let is_list = line.contains("passed") && line.split([';', ',']).all(is_count);
+        is_list
+            .then(|| count_list(&line.replace(';', ","), ','))
+            .flatten()
+    })
 }
 
 fn cargo(output: &str) -> Option<Counts> {
-    let results = output.lines().filter_map(|line| {
-        let result = line.trim_start().strip_prefix("test result: ")?;
-        Some(result.split_once(". ")?.1)
+    let summaries = output.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix("test result: ")?;
+        let (_, rest) = rest.split_once(". ")?;
+        count_list(rest, ';')
     });
-    count_list(&results.collect::<Vec<_>>().join(";"), &[';'], false)
+    summaries.reduce(|mut sum, counts| {
+        sum += counts;
+        sum
+    })
 }
 
 fn pytest(output: &str) -> Option<Counts> {
     output.lines().rev().find_map(|line| {
         let line = line.trim().trim_matches('=').trim();
         let (summary, time) = line.rsplit_once(" in ")?;
-        time.split('s').next()?.parse::<f64>().ok()?;
-        match summary {
-            "no tests ran" => Some(Counts::default()),
-            list => count_list(list, &[','], false),
+        let is_time = time.split('s').next()?.parse::<f64>().is_ok();
+        if is_time && summary == "no tests ran" {
+            return Some(Counts::default());
         }
+        count_list(summary, ',').filter(|_| is_time)
     })
 }
 
@@ -120,25 +147,31 @@ fn unittest(output: &str) -> Option<Counts> {
     Some(counts)
 }
 
-/// Parses a list such as `1 failed, 24 passed`, which must contain at least one number with a known word, or nothing else
-/// if `is_strict`.
-fn count_list(list: &str, separators: &[char], is_strict: bool) -> Option<Counts> {
-    let (mut counts, mut any) = (Counts::default(), false);
-    for item in list.split(separators) {
-        let words: Vec<&str> = item.split_whitespace().collect();
-        let (number, word) = match words[..] {
-            [number, word] => (number, word),
-            [number, word, _, ..] if !is_strict => (number, word),
-            _ => ("", ""),
+/// Parses a list such as `1 failed, 24 passed`, which must contain at least one number with a known
+/// word.
+fn count_list(list: &str, separator: char) -> Option<Counts> {
+    let mut counts = Counts::default();
+    let mut any = false;
+    for item in list.split(separator) {
+        let mut words = item.split_whitespace();
+        let number = words.next().and_then(|number| number.parse::<u64>().ok());
+        let (Some(number), Some(word)) = (number, words.next()) else {
+            continue;
         };
-        match (number.parse::<u64>(), counts.of_word(word)) {
-            (Ok(number), Some(count)) => {
-                *count = count.saturating_add(number);
-                any = true;
-            }
-            _ if is_strict => return None,
-            _ => {}
+        if let Some(field) = field(&mut counts, word) {
+            *field = field.saturating_add(number);
+            any = true;
         }
     }
     any.then_some(counts)
+}
+
+/// Returns the count that a word stands for.
+fn field<'c>(counts: &'c mut Counts, word: &str) -> Option<&'c mut u64> {
+    match word {
+        "passed" | "xpassed" => Some(&mut counts.passed),
+        "failed" | "error" | "errors" => Some(&mut counts.failed),
+        "skipped" | "ignored" | "xfailed" => Some(&mut counts.skipped),
+        _ => None,
+    }
 }

@@ -78,31 +78,41 @@ pub(super) enum Archived {
 /// Splits standard error into the command's output and the result of archiving.
 pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
     let Some((output, messages)) = stderr.rsplit_once(ARCHIVE) else {
-        let ended = "the sandbox ended before `tar`".to_owned();
-        return (stderr, Archived::Failed(ended));
+        return (
+            stderr,
+            Archived::Failed("the sandbox ended before `tar`".to_owned()),
+        );
     };
     // There is one message per file; the last ones say why it ended.
-    let lines: Vec<&str> = messages.lines().collect();
-    let lines = &lines[lines.len().saturating_sub(3)..];
-    let (code, before) = match lines {
-        [.., before, last] => (last.rsplit_once("exit code "), *before),
-        [last] => (last.rsplit_once("exit code "), ""),
-        [] => (None, ""),
-    };
+    let mut lines: Vec<&str> = messages.lines().rev().take(3).collect();
+    lines.reverse();
+    let code = lines
+        .last()
+        .and_then(|line| line.rsplit_once("exit code "))
+        .map(|(_, code)| code);
     let archived = match code {
-        Some((_, "0")) => Archived::Whole,
-        Some((_, FILE_SIZE_SIGNAL)) => Archived::CutOff,
-        Some(_) if before.contains(UNREADABLE_FILES) => Archived::Whole,
+        Some("0") => Archived::Whole,
+        Some(FILE_SIZE_SIGNAL) => Archived::CutOff,
+        Some(_)
+            if lines
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|it| it.contains(UNREADABLE_FILES)) =>
+        {
+            Archived::Whole
+        }
         _ => Archived::Failed(lines.join("; ")),
     };
     (output, archived)
 }
 
 /// The script that starts `bwrap`, with descriptors for the filters, the shell that it reads, and the archive of the
-/// files to keep, if there is one.
+/// files to keep, if there is one. If the first argument is `join`, it waits until the process is in its cgroup.
 pub(super) const START: &str = r#"
-[ -z "$1" ] || exec 8>"$1"
-shift
+[ "$1" != join ] || read -r _ || exit 1
+[ -z "$2" ] || exec 8>"$2"
+shift 2
 exec "$@" 7</bin/sh </dev/null
 "#;
 

@@ -12,13 +12,13 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("the `sandbox` feature requires Linux, because it uses Linux namespaces");
 
+mod accounting;
 mod archive;
 mod bind_mounts;
 mod bubblewrap;
 pub mod counts;
 mod host;
 mod init;
-mod memory;
 mod processes;
 mod programs;
 mod seccomp;
@@ -33,9 +33,11 @@ use async_trait::async_trait;
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
+pub use accounting::Accounting;
 pub use bubblewrap::Bubblewrap;
 #[doc(hidden)]
 pub use host::reserve_temp_space;
+pub use supervise::Unconfined;
 #[doc(hidden)]
 pub use work_dir::check_path;
 
@@ -49,6 +51,8 @@ pub struct Job {
     /// Files in the work directory that the command cannot write, replace or remove.
     ///
     /// The command can still hide a file in a subdirectory by renaming the subdirectory.
+    ///
+    /// [`Unconfined`] treats these files like `files`.
     pub read_only: Vec<(String, String)>,
     /// A host directory whose content is copied into the work directory.
     ///
@@ -61,6 +65,7 @@ pub struct Job {
     /// Programs that must exist before the command runs, as names or absolute paths.
     ///
     /// [`Bubblewrap`] looks up names in the host's `PATH` and makes each program's installation readable.
+    /// [`Unconfined`] does not look for the programs.
     pub requires: Vec<String>,
     /// A host directory whose content the command can read at `/program`.
     pub program: Option<PathBuf>,
@@ -204,7 +209,7 @@ pub struct Limits {
     ///
     /// The limit applies to each process, and to all processes together, including files kept in memory.
     ///
-    /// The kernel enforces the limit for each process. [`Bubblewrap`] describes how the limit for all processes is
+    /// The kernel enforces the limit for each process. [`Accounting`] describes how the limit for all processes is
     /// enforced.
     pub memory_mb: u64,
     /// The maximum number of concurrent processes and threads.
@@ -314,6 +319,13 @@ impl ValueType for Limits {
 pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// Returns the provider's name, for reports.
     fn name(&self) -> &str;
+
+    /// Returns the mechanism that measures and limits a command's memory, if any.
+    ///
+    /// The default implementation returns `None`.
+    fn accounting(&self) -> Option<Accounting> {
+        None
+    }
 
     /// Runs a job to completion.
     ///

@@ -8,7 +8,7 @@ use std::process::Child;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 
 /// How long a sandbox may take to terminate after its first process is killed.
 const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
@@ -61,9 +61,7 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
 /// namespace before the process outside returns, so none is left.
 pub(super) fn kill_namespace(child: &mut Child) {
     for pid in children(child.id()) {
-        if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        kill(pid);
     }
     let started = Instant::now();
     while started.elapsed() < TERMINATION_TIMEOUT {
@@ -77,8 +75,24 @@ pub(super) fn kill_namespace(child: &mut Child) {
     let _ = child.wait();
 }
 
+/// Kills a process group and waits for its leader. A process that left the group survives.
+pub(super) fn kill_group(child: &mut Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // An error means that the group has already terminated.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn kill(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
 /// The start of each name, followed by the process id and something unique within the process.
-const TEMPORARY_PREFIX: &str = "dsrs-sandbox-";
+pub(super) const TEMPORARY_PREFIX: &str = "dsrs-sandbox-";
 
 /// Returns the prefix of the names of this process's temporary files and directories. The first call
 /// removes the files and directories of killed processes.
@@ -105,7 +119,7 @@ fn remove_stale_files(folder: &Path) {
 }
 
 /// Returns the process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
-fn owner(entry: &fs::DirEntry) -> Option<Pid> {
+pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
     let name = entry.file_name();
     let (process, _) = name
         .to_str()?
@@ -118,7 +132,7 @@ fn owner(entry: &fs::DirEntry) -> Option<Pid> {
         .and_then(Pid::from_raw)
 }
 
-fn is_dead(process: Pid) -> bool {
+pub(super) fn is_dead(process: Pid) -> bool {
     test_kill_process(process) == Err(rustix::io::Errno::SRCH)
 }
 

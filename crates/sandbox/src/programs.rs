@@ -15,7 +15,9 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use super::SandboxError;
-use super::bubblewrap::SYSTEM_PATHS;
+
+/// The maximum number of symbolic links from a name to its program, as in the kernel.
+const MAX_LINKS: usize = 40;
 
 /// The installations of required programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,42 +28,35 @@ pub(super) struct Programs {
     pub(super) readable: BTreeSet<PathBuf>,
 }
 
-impl Programs {
+/// A search on the host.
+pub(super) struct Search<'a> {
+    /// The value of `PATH`.
+    pub(super) path: &'a OsStr,
+    /// The directory in which toolchain managers look for their configuration.
+    pub(super) folder: Option<&'a Path>,
+    /// The paths that every sandbox contains.
+    pub(super) system: &'a [&'a str],
+    pub(super) found: Programs,
+    /// The programs and links that were followed.
+    pub(super) seen: BTreeSet<PathBuf>,
+}
+
+impl Search<'_> {
     /// Looks for programs by name. Paths, and names that the host does not have, are left out: the sandbox looks for
     /// them again.
     ///
     /// # Errors
     /// Returns [`SandboxError::UnknownToolchain`] if a toolchain manager does not know the program.
-    pub(super) fn find(
-        names: &[String],
-        path: &OsStr,
-        folder: Option<&Path>,
-    ) -> Result<Self, SandboxError> {
-        let mut search = Search {
-            path,
-            folder,
-            found: Self::default(),
-            seen: BTreeSet::new(),
-        };
-        for name in names.iter().filter(|name| !name.contains('/')) {
-            search.add_name(name)?;
+    pub(super) fn find_all<'p>(
+        mut self,
+        names: impl Iterator<Item = &'p str>,
+    ) -> Result<Programs, SandboxError> {
+        for name in names.filter(|name| !name.contains('/')) {
+            self.add_name(name)?;
         }
-        Ok(search.found)
+        Ok(self.found)
     }
-}
 
-/// A search on the host.
-struct Search<'a> {
-    /// The value of `PATH`.
-    path: &'a OsStr,
-    /// The directory in which toolchain managers look for their configuration.
-    folder: Option<&'a Path>,
-    found: Programs,
-    /// The programs and links that were followed.
-    seen: BTreeSet<PathBuf>,
-}
-
-impl Search<'_> {
     /// Returns the program with this name, in a directory without symbolic links in its path.
     fn find(&self, name: &str) -> Result<Option<PathBuf>, SandboxError> {
         let dirs = std::env::split_paths(self.path).filter(|dir| dir.is_absolute());
@@ -125,7 +120,10 @@ impl Search<'_> {
             return Ok(());
         }
         let mut next = Some(program.to_owned());
-        while let Some(path) = next.take().filter(|path| self.seen.insert(path.clone())) {
+        for _ in 0..MAX_LINKS {
+            let Some(path) = next.take().filter(|path| self.seen.insert(path.clone())) else {
+                break;
+            };
             self.expose(&path)?;
             let Some(real) = in_real_directory(&path) else {
                 break;
@@ -150,7 +148,7 @@ impl Search<'_> {
 
     /// Adds the installation that contains a file, or only the file.
     fn expose(&mut self, file: &Path) -> Result<(), SandboxError> {
-        if SYSTEM_PATHS.iter().any(|dir| file.starts_with(dir)) {
+        if self.system.iter().any(|dir| file.starts_with(dir)) {
             return Ok(());
         }
         let Some(root) = installation(file) else {
@@ -312,7 +310,14 @@ mod tests {
         name: &str,
     ) -> Result<(Vec<String>, Vec<String>), SandboxError> {
         let path = std::env::join_paths(path.iter().map(|it| host.join(it))).unwrap();
-        let found = Programs::find(&[name.to_owned()], &path, None)?;
+        let search = Search {
+            path: &path,
+            folder: None,
+            system: &["/usr", "/bin"],
+            found: Programs::default(),
+            seen: BTreeSet::new(),
+        };
+        let found = search.find_all([name].into_iter())?;
         let shown = |path: &PathBuf| {
             path.strip_prefix(host)
                 .unwrap_or(path)

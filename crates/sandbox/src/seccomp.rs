@@ -6,7 +6,7 @@
 //! relatives) are refused because a program could patch the shell that reports its exit code. Sockets are refused
 //! unless their families and protocols are on a list, because network namespaces do not cover all of them (`AF_VSOCK`).
 //!
-//! Memory that no process maps is refused too, because `/proc` does not show it; see [`Bubblewrap`](super::Bubblewrap).
+//! If memory is accounted per process, memory that no process maps is refused too; see [`Accounting::PerTask`].
 //! [`seccompiler`] compiles the filters, and `bwrap --add-seccomp-fd` installs them.
 //!
 //! The file is long because it lists the refused system calls with their reasons.
@@ -22,6 +22,7 @@ use seccompiler::{
 use tempfile::TempPath;
 
 use super::SandboxError;
+use super::accounting::Accounting;
 
 /// The rules of one filter. A call matches if any of its rules matches, or if it has none.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -48,9 +49,6 @@ const REFUSED: &[i64] = &[
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_pidfd_getfd,
-    // Files in memory that have no path, and pages that only a pipe references.
-    libc::SYS_memfd_create,
-    libc::SYS_vmsplice,
 ];
 /// `seccompiler` supports no other architecture, so [`programs`] fails before it uses this list.
 #[cfg(not(any(
@@ -59,6 +57,10 @@ const REFUSED: &[i64] = &[
     target_arch = "riscv64"
 )))]
 const REFUSED: &[i64] = &[];
+
+/// The system calls that fail with `EPERM` if memory is accounted per process: files in memory that have no path, and
+/// pages that only a pipe references.
+const REFUSED_PER_TASK: &[i64] = &[libc::SYS_memfd_create, libc::SYS_vmsplice];
 
 /// The protocols of internet sockets: the default of the type, ICMP, TCP, UDP, ICMPv6. Others have
 /// buffers that `/proc/net` does not list, and are rarely audited.
@@ -74,8 +76,8 @@ const INTERNET_PROTOCOLS: &[libc::c_int] = &[
 const X32_SYSCALL_BIT: u32 = 0x4000_0000;
 
 /// Writes each compiled filter to a file that every user can read, because `bwrap` may run as another user.
-pub(super) fn write_filters() -> Result<Vec<TempPath>, SandboxError> {
-    let programs = programs().map_err(|error| {
+pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, SandboxError> {
+    let programs = programs(accounting).map_err(|error| {
         let reason = format!(
             "cannot build the system call filter: {error}; x86-64, AArch64 and RISC-V are supported"
         );
@@ -99,16 +101,22 @@ fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
 
 /// Returns the filters for this architecture. The kernel applies the strictest verdict of all of them. Calls of any
 /// other architecture kill the process.
-fn programs() -> Result<[BpfProgram; 3], BackendError> {
+fn programs(accounting: Accounting) -> Result<Vec<BpfProgram>, BackendError> {
     let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-    refused.insert(libc::SYS_mmap, vec![shared_anonymous_mapping()?]);
-    Ok([
+    if accounting == Accounting::PerTask {
+        refused.extend(REFUSED_PER_TASK.iter().map(|&call| (call, Vec::new())));
+        refused.insert(libc::SYS_mmap, vec![shared_anonymous_mapping()?]);
+    }
+    let mut programs = vec![
         compile(refused, libc::EPERM)?,
         compile(other_sockets()?, libc::EAFNOSUPPORT)?,
+    ];
+    if accounting == Accounting::PerTask {
         // The error number 0 makes the call return 0 without being made: the size of a socket's buffer is a hint, and
         // programs expect to be able to set it.
-        compile(socket_buffer_sizes()?, 0)?,
-    ])
+        programs.push(compile(socket_buffer_sizes()?, 0)?);
+    }
+    Ok(programs)
 }
 
 /// Returns a program that fails the calls matching `rules` with an error number.
@@ -262,8 +270,8 @@ mod tests {
     }
 
     /// Returns the strictest verdict of all filters, like the kernel: the smallest number.
-    fn verdict(arch: u32, call: u32, args: [u64; 6]) -> u32 {
-        let programs = programs().unwrap();
+    fn verdict(accounting: Accounting, arch: u32, call: u32, args: [u64; 6]) -> u32 {
+        let programs = programs(accounting).unwrap();
         let verdicts = programs
             .iter()
             .map(|program| run(program, arch, call, args));
@@ -271,35 +279,45 @@ mod tests {
         verdicts.min_by_key(|&verdict| verdict as i32).unwrap()
     }
 
-    fn here(call: i64, args: &[libc::c_int]) -> u32 {
+    fn here(accounting: Accounting, call: i64, args: &[libc::c_int]) -> u32 {
         let mut all = [0; 6];
         for (at, &arg) in args.iter().enumerate() {
             all[at] = arg as u64;
         }
-        verdict(HOST_ARCH, call.try_into().unwrap(), all)
+        verdict(accounting, HOST_ARCH, call.try_into().unwrap(), all)
     }
 
     #[test]
     fn refused_calls_fail_and_all_others_pass() {
-        let refused: Vec<u32> = REFUSED
-            .iter()
-            .map(|&call| call.try_into().unwrap())
-            .collect();
-        assert_eq!(refused.len(), 16);
-        let unix = [libc::AF_UNIX as u64, 0, 0, 0, 0, 0];
-        for call in 0..1024 {
-            let expected = if refused.contains(&call) {
-                REFUSE
-            } else {
-                ALLOW
-            };
-            assert_eq!(verdict(HOST_ARCH, call, unix), expected, "call {call}");
+        for (accounting, also) in [
+            (Accounting::CgroupV2, &[][..]),
+            (Accounting::PerTask, REFUSED_PER_TASK),
+        ] {
+            let refused: Vec<u32> = REFUSED
+                .iter()
+                .chain(also)
+                .map(|&call| call.try_into().unwrap())
+                .collect();
+            assert_eq!(refused.len(), 14 + also.len());
+            let unix = [libc::AF_UNIX as u64, 0, 0, 0, 0, 0];
+            for call in 0..1024 {
+                let expected = if refused.contains(&call) {
+                    REFUSE
+                } else {
+                    ALLOW
+                };
+                assert_eq!(
+                    verdict(accounting, HOST_ARCH, call, unix),
+                    expected,
+                    "call {call}"
+                );
+            }
         }
     }
 
     #[test]
     fn sockets_are_allowed_by_family_and_protocol() {
-        let socket = |args: &[libc::c_int]| here(libc::SYS_socket, args);
+        let socket = |args: &[libc::c_int]| here(Accounting::CgroupV2, libc::SYS_socket, args);
         for family in 0..64 {
             let listed = [
                 libc::AF_UNIX,
@@ -317,7 +335,7 @@ mod tests {
                 expected,
                 "family {family}"
             );
-            let pair = here(libc::SYS_socketpair, &[family, 1, 0]);
+            let pair = here(Accounting::CgroupV2, libc::SYS_socketpair, &[family, 1, 0]);
             let expected = if family == libc::AF_UNIX {
                 ALLOW
             } else {
@@ -351,7 +369,7 @@ mod tests {
         let call = libc::SYS_socket as u32;
         let family = |family: libc::c_int| {
             let args = [family as u64 | 1 << 32, 1, 0, 0, 0, 0];
-            verdict(HOST_ARCH, call, args)
+            verdict(Accounting::CgroupV2, HOST_ARCH, call, args)
         };
         assert_eq!(
             (family(libc::AF_UNIX), family(libc::AF_VSOCK)),
@@ -360,37 +378,52 @@ mod tests {
     }
 
     #[test]
-    fn unaccountable_memory_is_refused() {
+    fn unaccountable_memory_is_refused_per_task_only() {
         let shared = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
-        let mmap = |flags| here(libc::SYS_mmap, &[0, 4096, 3, flags]);
-        assert_eq!(mmap(shared), REFUSE);
-        assert_eq!(mmap(shared | libc::MAP_NORESERVE), REFUSE);
-        assert_eq!(mmap(libc::MAP_SHARED), ALLOW, "a file");
-        assert_eq!(mmap(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS), ALLOW);
-        let option = |level, option| here(libc::SYS_setsockopt, &[3, level, option, 0, 4]);
+        let mmap = |accounting, flags| here(accounting, libc::SYS_mmap, &[0, 4096, 3, flags]);
+        assert_eq!(mmap(Accounting::PerTask, shared), REFUSE);
+        assert_eq!(
+            mmap(Accounting::PerTask, shared | libc::MAP_NORESERVE),
+            REFUSE
+        );
+        assert_eq!(mmap(Accounting::PerTask, libc::MAP_SHARED), ALLOW, "a file");
+        assert_eq!(
+            mmap(Accounting::PerTask, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS),
+            ALLOW
+        );
+        assert_eq!(mmap(Accounting::CgroupV2, shared), ALLOW);
+        let option = |accounting, level, option| {
+            here(accounting, libc::SYS_setsockopt, &[3, level, option, 0, 4])
+        };
         for name in [libc::SO_SNDBUF, libc::SO_RCVBUF] {
-            assert_eq!(option(libc::SOL_SOCKET, name), IGNORE);
-            assert_eq!(option(libc::IPPROTO_TCP, name), ALLOW);
+            assert_eq!(option(Accounting::PerTask, libc::SOL_SOCKET, name), IGNORE);
+            assert_eq!(option(Accounting::PerTask, libc::IPPROTO_TCP, name), ALLOW);
+            assert_eq!(option(Accounting::CgroupV2, libc::SOL_SOCKET, name), ALLOW);
         }
-        let reuse = option(libc::SOL_SOCKET, libc::SO_REUSEADDR);
+        let reuse = option(Accounting::PerTask, libc::SOL_SOCKET, libc::SO_REUSEADDR);
         assert_eq!(reuse, ALLOW);
     }
 
     #[test]
     fn calls_of_another_abi_are_not_allowed() {
         for call in (0..1024).chain(REFUSED.iter().map(|&call| call.try_into().unwrap())) {
-            let x32 = verdict(HOST_ARCH, X32_SYSCALL_BIT | call, [0; 6]);
+            let x32 = verdict(
+                Accounting::PerTask,
+                HOST_ARCH,
+                X32_SYSCALL_BIT | call,
+                [0; 6],
+            );
             assert_eq!(x32, NO_SUCH_CALL, "x32 call {call}");
-            let i386 = verdict(I386, call, [0; 6]);
+            let i386 = verdict(Accounting::PerTask, I386, call, [0; 6]);
             assert_eq!(i386, KILL, "i386 call {call}");
         }
-        let last = verdict(HOST_ARCH, u32::MAX, [0; 6]);
+        let last = verdict(Accounting::PerTask, HOST_ARCH, u32::MAX, [0; 6]);
         assert_eq!(last, NO_SUCH_CALL);
     }
 
     #[test]
     fn each_instruction_is_encoded_in_eight_bytes() {
-        for program in programs().unwrap() {
+        for program in programs(Accounting::PerTask).unwrap() {
             let bytes = encode(&program);
             assert_eq!(bytes.len(), program.len() * 8);
             assert_eq!(bytes[..8], [0x20, 0, 0, 0, 0, 0, 0, 0]);

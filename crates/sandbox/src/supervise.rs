@@ -1,21 +1,23 @@
-//! Supervises one sandbox: reads its output, enforces its limits and waits for it.
+//! Supervises one process: reads its output, enforces its limits and waits for it. [`Unconfined`] runs trusted code without
+//! isolation.
 //!
 //! Each process is supervised by its own thread. The kernel kills a sandbox when the thread that started it terminates
 //! (`--die-with-parent`), so it must not be a pool thread.
 
-use std::io::Read;
-use std::os::unix::process::ExitStatusExt as _;
+use std::io::{Read, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use tempfile::TempDir;
 
-use super::init::READY;
-use super::memory::Meter;
-use super::{Limits, Report, SandboxError, Termination, processes};
+use super::accounting::Meter;
+use super::{Job, Limits, Report, SandboxError, SandboxProvider, Termination, processes, work_dir};
 
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -28,35 +30,44 @@ pub(super) const SETUP_SECS: u64 = 30;
 /// threads that read them may run late on a busy machine.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Kills a process with everything that it started, and waits for it.
+pub(super) type Kill = fn(&mut Child);
+
 /// A command, and what is needed to supervise it.
 pub(super) struct Prepared {
     pub(super) command: Command,
     pub(super) limits: Limits,
+    pub(super) kill: Kill,
+    /// If the meter must be joined, the command reads a line from standard input before it starts.
+    pub(super) meter: Meter,
+    /// The marker on standard error once the sandbox is set up. It does not count as output.
+    pub(super) ready: &'static str,
     /// The number of bytes that may follow the command's output without counting as output.
     pub(super) trailer: u64,
-    /// A directory that is removed once the command has terminated.
-    pub(super) _dir: TempDir,
+    /// Directories that are removed once the command has terminated.
+    pub(super) _dirs: Vec<TempDir>,
 }
 
 /// Prepares and runs a command on its own thread. If the future is dropped, the command is killed.
 pub(super) async fn supervise(
     prepare: impl FnOnce() -> Result<Prepared, SandboxError> + Send + 'static,
 ) -> Result<Report, SandboxError> {
-    let future = Arc::new(());
-    let waiting = Arc::downgrade(&future);
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let _guard = SetOnDrop(Arc::clone(&cancelled));
     let work = move || {
         prepare()
             .and_then(Run::start)
-            .map(|run| run.watch(&waiting))
+            .map(|run| run.watch(&cancelled))
     };
-    let report = on_thread("running the command", work).await?;
-    drop(future);
-    report
+    on_thread("running the command", work).await?
 }
 
-/// Returns `true` if the future that waits for the command was dropped.
-fn is_cancelled(waiting: &Weak<()>) -> bool {
-    waiting.strong_count() == 0
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Bytes read from one of the two streams; empty at the end of the stream.
@@ -67,7 +78,6 @@ struct Chunk {
 
 struct Run {
     prepared: Prepared,
-    meter: Meter,
     child: Child,
     /// When the command's time began; `None` until the sandbox is set up.
     ready_at: Option<Instant>,
@@ -80,9 +90,19 @@ struct Run {
 
 impl Run {
     fn start(mut prepared: Prepared) -> Result<Self, SandboxError> {
-        let command = &mut prepared.command;
+        let Prepared {
+            command,
+            meter,
+            ready,
+            ..
+        } = &mut prepared;
+        let stdin = if meter.must_join() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
         command
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
@@ -90,6 +110,11 @@ impl Run {
         let mut child = command
             .spawn()
             .map_err(|error| SandboxError::io(format!("starting {program}"), error))?;
+        if let Err(error) = join(meter, &mut child) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(SandboxError::io("moving the command to its cgroup", error));
+        }
         // The channel is bounded, so unread output blocks the command instead of accumulating.
         let (send, chunks) = sync_channel(4);
         if let Some(stdout) = child.stdout.take() {
@@ -99,9 +124,8 @@ impl Run {
             spawn_reader(stderr, true, send);
         }
         Ok(Self {
-            ready_at: None,
+            ready_at: ready.is_empty().then_some(started),
             prepared,
-            meter: Meter::default(),
             child,
             started,
             chunks,
@@ -111,7 +135,7 @@ impl Run {
         })
     }
 
-    fn watch(mut self, waiting: &Weak<()>) -> Report {
+    fn watch(mut self, cancelled: &AtomicBool) -> Report {
         let mut checked = self.started;
         let killed = loop {
             if self.open_streams == 0 {
@@ -134,17 +158,20 @@ impl Run {
             if checked.elapsed() >= POLL_INTERVAL {
                 checked = Instant::now();
                 let (root, is_ready) = (self.child.id(), self.is_ready());
-                let limit = self.prepared.limits.memory_bytes();
-                if self.meter.is_exceeded(root, is_ready, limit) {
+                if self
+                    .prepared
+                    .meter
+                    .is_exceeded(root, is_ready, &self.prepared.limits)
+                {
                     break Some(Termination::MemoryLimit);
                 }
                 let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
-                if has_exited || is_cancelled(waiting) {
+                if has_exited || cancelled.load(Ordering::Relaxed) {
                     break None;
                 }
             }
         };
-        self.finish(killed, waiting)
+        self.finish(killed, cancelled)
     }
 
     fn time_left(&self) -> Duration {
@@ -160,12 +187,12 @@ impl Run {
     }
 
     fn output_limit(&self) -> u64 {
-        let added = (READY.len() as u64).saturating_add(self.prepared.trailer);
+        let added = (self.prepared.ready.len() as u64).saturating_add(self.prepared.trailer);
         self.prepared.limits.output_bytes().saturating_add(added)
     }
 
     fn is_ready(&self) -> bool {
-        self.stderr.starts_with(READY.as_bytes())
+        self.stderr.starts_with(self.prepared.ready.as_bytes())
     }
 
     fn append(&mut self, chunk: Chunk) {
@@ -184,19 +211,21 @@ impl Run {
     }
 
     /// Kills what is left and assembles the report. `limit` is the exceeded limit, if any.
-    fn finish(mut self, limit: Option<Termination>, waiting: &Weak<()>) -> Report {
+    fn finish(mut self, limit: Option<Termination>, cancelled: &AtomicBool) -> Report {
         let status = match limit {
             // Both streams are closed, so the command is about to exit, but may take its time.
-            None if !is_cancelled(waiting) => self.wait(),
+            None if !cancelled.load(Ordering::Relaxed) => self.wait(),
             _ => None,
         };
-        processes::kill_namespace(&mut self.child);
+        (self.prepared.kill)(&mut self.child);
         self.drain();
         // A command may exit before its last output has been read.
         let is_too_long = self.output_len() > self.output_limit();
         let limit = limit.or_else(|| is_too_long.then_some(Termination::OutputLimit));
         let termination = match (limit, status) {
             (Some(limit), _) => limit,
+            // The kernel killed a process at the limit, but not necessarily the command.
+            _ if self.prepared.meter.was_exceeded() => Termination::MemoryLimit,
             (None, Some(status)) => Termination::Exited(exit_code(status)),
             (None, None) => Termination::TimedOut,
         };
@@ -240,6 +269,15 @@ impl Run {
     }
 }
 
+/// Moves a waiting process to the cgroup that accounts for its memory, and lets it continue.
+fn join(meter: &Meter, child: &mut Child) -> std::io::Result<()> {
+    meter.join(child.id())?;
+    match child.stdin.take() {
+        Some(mut stdin) => stdin.write_all(b"\n"),
+        None => Ok(()),
+    }
+}
+
 fn exit_code(status: ExitStatus) -> i32 {
     status
         .code()
@@ -280,4 +318,62 @@ pub(super) async fn on_thread<T: Send + 'static>(
     receive
         .await
         .map_err(|_| SandboxError::io(name, "the thread panicked"))
+}
+
+/// A provider that runs commands without isolation.
+///
+/// The commands have all the permissions of the current process.
+///
+/// This provider limits only time, output and memory. It checks memory use at intervals.
+///
+/// When a command ends, its process group is killed. A process that has left the group survives.
+#[derive(Debug, Clone)]
+pub struct Unconfined(());
+
+impl Unconfined {
+    /// Creates a provider without isolation.
+    ///
+    /// Use it only for code that you wrote yourself or have reviewed.
+    pub fn run_without_isolation_because_i_trust_the_code() -> Self {
+        Self(())
+    }
+}
+
+#[async_trait]
+impl SandboxProvider for Unconfined {
+    fn name(&self) -> &'static str {
+        "unconfined"
+    }
+
+    async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
+        if job.keep.is_some() || job.program.is_some() {
+            let why = "a check stage requires isolation; use the isolation `bubblewrap`";
+            return Err(SandboxError::NoIsolation(why.to_owned()));
+        }
+        let job = job.clone();
+        let prepare = move || {
+            let created = tempfile::tempdir();
+            let folder =
+                created.map_err(|error| SandboxError::io("creating the work directory", error))?;
+            let staged = work_dir::prepare(&job, None)?;
+            let mut command = Command::new("/bin/sh");
+            // The work directory is a copy that the command may change.
+            command.args([
+                "-c",
+                "cp -R \"$0\"/files/. \"$0\"/read_only/. . && exec /bin/sh -c \"$1\"",
+            ]);
+            command.arg(staged.path()).arg(&job.command);
+            command.current_dir(folder.path()).process_group(0);
+            Ok(Prepared {
+                command,
+                limits: job.limits,
+                kill: processes::kill_group,
+                meter: Meter::Resident,
+                ready: "",
+                trailer: 0,
+                _dirs: vec![folder, staged],
+            })
+        };
+        supervise(prepare).await
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use tempfile::{TempDir, TempPath};
 
@@ -81,24 +81,20 @@ fn check_sizes(
             .unwrap_or(&path)
             .display()
             .to_string();
+        check_size(
+            "file_mb",
+            limits.file_mb,
+            file.len(),
+            &format!("the file `{name}`"),
+        )?;
         *size += file.len().div_ceil(PAGE_BYTES) * PAGE_BYTES;
-        let (file_mb, disk_mb, memory_mb) = (limits.file_mb, limits.disk_mb, limits.memory_mb);
-        let (own, all) = (format!("the file `{name}`"), "the row's files");
-        let in_memory = "the row's files, which are in memory";
-        for (limit, value, bytes, what) in [
-            ("file_mb", file_mb, file.len(), &*own),
-            ("disk_mb", disk_mb, *size, all),
-            ("memory_mb", memory_mb, *size, in_memory),
-        ] {
-            if bytes > value.saturating_mul(MIB) {
-                let needed = format!("at least {} MiB for {what}", bytes.div_ceil(MIB));
-                return Err(SandboxError::LimitTooSmall {
-                    limit,
-                    value,
-                    needed,
-                });
-            }
-        }
+        check_size("disk_mb", limits.disk_mb, *size, "the row's files")?;
+        check_size(
+            "memory_mb",
+            limits.memory_mb,
+            *size,
+            "the row's files, which are in memory",
+        )?;
     }
     Ok(())
 }
@@ -129,6 +125,18 @@ fn write_files(job: &Job, root: &Path) -> Result<(), SandboxError> {
     Ok(())
 }
 
+fn check_size(limit: &'static str, value: u64, bytes: u64, what: &str) -> Result<(), SandboxError> {
+    if bytes <= value.saturating_mul(MIB) {
+        return Ok(());
+    }
+    let needed = format!("at least {} MiB for {what}", bytes.div_ceil(MIB));
+    Err(SandboxError::LimitTooSmall {
+        limit,
+        value,
+        needed,
+    })
+}
+
 /// Checks that a path stays inside the work directory.
 ///
 /// # Errors
@@ -143,7 +151,10 @@ pub fn check_path(path: &str) -> Result<(), SandboxError> {
 }
 
 fn write(root: &Path, path: &str, content: &str) -> std::io::Result<()> {
-    let target = target(root, path)?;
+    let target = root.join(path);
+    if let Some(parent) = target.parent() {
+        create_dirs(root, parent)?;
+    }
     // A symbolic link in the copied directory is replaced, not followed.
     if target.is_symlink() {
         fs::remove_file(&target)?;
@@ -153,29 +164,29 @@ fn write(root: &Path, path: &str, content: &str) -> std::io::Result<()> {
 
 /// Removes a file or symbolic link, and creates its parent directories.
 fn remove(root: &Path, path: &str) -> std::io::Result<()> {
-    match fs::remove_file(target(root, path)?) {
+    let target = root.join(path);
+    if let Some(parent) = target.parent() {
+        create_dirs(root, parent)?;
+    }
+    match fs::remove_file(target) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
 }
 
-/// Returns the path of a file in `root`, and creates the directories to it, without following symbolic links.
-fn target(root: &Path, path: &str) -> std::io::Result<PathBuf> {
-    let mut target = root.to_owned();
-    let mut parts = Path::new(path).components().peekable();
-    while let Some(part) = parts.next() {
-        target.push(part);
-        if parts.peek().is_none() {
-            break;
+/// Creates the directories from `root` to `dir`, without following symbolic links.
+fn create_dirs(root: &Path, dir: &Path) -> std::io::Result<()> {
+    let mut path = root.to_owned();
+    for part in dir.strip_prefix(root).unwrap_or(Path::new("")).components() {
+        path.push(part);
+        if path.is_symlink() {
+            fs::remove_file(&path)?;
         }
-        if target.is_symlink() {
-            fs::remove_file(&target)?;
-        }
-        if !target.is_dir() {
-            fs::create_dir(&target)?;
+        if !path.is_dir() {
+            fs::create_dir(&path)?;
         }
     }
-    Ok(target)
+    Ok(())
 }
 
 /// Copies files, directories and symbolic links recursively, without following links.

@@ -172,7 +172,7 @@ fn a_memory_bomb_is_bounded_in_one_process_and_in_many() {
         "x = []\nwhile True: x.append(bytearray(1 << 20))",
         limits.clone(),
     );
-    // Memory that `/proc` does not show is refused.
+    // Without a cgroup, memory that `/proc` does not show is refused.
     let is_bounded = |report: &Report| {
         matches!(report.termination, Termination::Exited(code) if code != 0)
             || report.termination == Termination::MemoryLimit

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use dsrs_metrics::metrics::{Isolation, Sandbox};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::sandbox::{
-    Bubblewrap, Job, Limits, Report, SandboxError, SandboxProvider, Termination,
+    Accounting, Bubblewrap, Job, Limits, Report, SandboxError, SandboxProvider, Termination,
 };
 use dsrs_metrics_tests::can_isolate;
 
@@ -93,7 +93,7 @@ fn a_bubblewrap_without_the_ready_message_is_an_error() {
     );
 }
 
-fn run_with(limits: Limits) -> Result<Report, SandboxError> {
+fn run_with(limits: Limits, accounting: Accounting) -> Result<Report, SandboxError> {
     let files = vec![("a".to_owned(), String::new())];
     let job = Job {
         command: "echo ran".to_owned(),
@@ -101,7 +101,7 @@ fn run_with(limits: Limits) -> Result<Report, SandboxError> {
         limits,
         ..Job::default()
     };
-    block_on(Bubblewrap::new().run(&job))
+    block_on(Bubblewrap::new().with_accounting(accounting).run(&job))
 }
 
 /// The smallest and the largest limits either let a trivial command run, or the error names the limit.
@@ -148,22 +148,40 @@ fn extreme_limits_are_not_reported_as_missing_isolation() {
         cpu_secs,
         ..normal
     };
-    for limits in small.iter().chain([&large]) {
-        let shown = format!("{limits:?}");
-        match run_with(limits.clone()) {
-            Err(SandboxError::LimitTooSmall {
-                limit: "memory_mb",
-                value: 1,
-                ..
-            }) => {}
-            Err(error) => panic!("{shown}: {error}"),
-            // The shell of the command may need more than 1 MiB, or not.
-            Ok(report)
-                if limits.memory_mb == 1 && report.termination == Termination::MemoryLimit => {}
-            Ok(report) if limits.output_kb == 0 => {
-                assert_eq!(report.termination, Termination::OutputLimit, "{shown}");
+    let best = Bubblewrap::new().accounting().unwrap();
+    for accounting in [best, Accounting::PerTask] {
+        for limits in small.iter().chain([&large]) {
+            let shown = format!("{limits:?}, {accounting}");
+            match run_with(limits.clone(), accounting) {
+                Err(SandboxError::LimitTooSmall {
+                    limit: "memory_mb",
+                    value: 1,
+                    ..
+                }) => {}
+                Err(error) => panic!("{shown}: {error}"),
+                // The shell of the command may need more than 1 MiB, or not.
+                Ok(report)
+                    if limits.memory_mb == 1 && report.termination == Termination::MemoryLimit => {}
+                Ok(report) if limits.output_kb == 0 => {
+                    assert_eq!(report.termination, Termination::OutputLimit, "{shown}");
+                }
+                Ok(report) => assert_eq!(report.stdout, "ran\n", "{shown}: {report:?}"),
             }
-            Ok(report) => assert_eq!(report.stdout, "ran\n", "{shown}: {report:?}"),
         }
     }
+}
+
+#[test]
+fn an_accounting_that_is_not_available_is_an_error() {
+    if !can_isolate() {
+        return;
+    }
+    if Bubblewrap::new().accounting() == Some(Accounting::CgroupV2) {
+        return;
+    }
+    let error = run_with(Limits::default(), Accounting::CgroupV2)
+        .unwrap_err()
+        .to_string();
+    let expected = "cannot account for memory with cgroup_v2: no cgroup with the `memory` and `pids` controllers";
+    assert!(error.contains(expected), "{error}");
 }

@@ -3,6 +3,8 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use super::Run;
 use super::ci_files::CiFile;
 use crate::args::ScoreArguments;
@@ -32,7 +34,7 @@ impl Run<'_> {
         let violations = self.violations(result);
         let printed_file = ci_files.iter().find(|file| file.is_standard());
         if args.json {
-            print_json(result)?;
+            print_json(&Printed::new(result))?;
         } else if let Some(file) = printed_file {
             file.print(self, result)?;
         } else {
@@ -126,6 +128,29 @@ impl Run<'_> {
             format!("{metric}: {field}{end} {hint}")
         };
         all.map(line).collect()
+    }
+}
+
+/// The output of `--json`: the result, and how the commands were isolated, if any were run.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    result: &'a EvaluationResult,
+    #[cfg(feature = "sandbox")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<serde_json::Value>,
+}
+
+impl<'a> Printed<'a> {
+    fn new(result: &'a EvaluationResult) -> Self {
+        #[cfg(feature = "sandbox")]
+        let accounting = dsrs_metrics_sandbox::Accounting::used();
+        Self {
+            result,
+            #[cfg(feature = "sandbox")]
+            sandbox: (!accounting.is_empty())
+                .then(|| serde_json::json!({ "accounting": accounting })),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Attempts to hold more memory than the limit of 100 MiB: each has a sandbox of its own.
-//! None allocates more than 400 MiB in the end.
+//! Attempts to hold more memory than the limit of 100 MiB: each has a sandbox of its own, once for
+//! each mechanism of accounting. None allocates more than 400 MiB in the end.
 
 pub(super) const MEMORY: &[(&str, &str)] = &[
     (

@@ -13,7 +13,9 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use dsrs_metrics::sandbox::{Bubblewrap, Job, Limits, Report, SandboxProvider, Termination};
+use dsrs_metrics::sandbox::{
+    Accounting, Bubblewrap, Job, Limits, Report, SandboxProvider, Termination,
+};
 use dsrs_metrics_tests::can_isolate;
 use futures_util::future::{join, join_all};
 
@@ -149,6 +151,16 @@ fn owned(all: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
         .collect()
 }
 
+/// The mechanisms of this system by which memory is accounted.
+fn mechanisms() -> Vec<Accounting> {
+    let best = Bubblewrap::new().accounting().unwrap();
+    if best == Accounting::PerTask {
+        vec![best]
+    } else {
+        vec![best, Accounting::PerTask]
+    }
+}
+
 #[test]
 fn the_table_has_at_least_seventy_attacks_with_different_names() {
     let mut names: Vec<&str> = kernel::KERNEL.iter().map(|it| it.0).collect();
@@ -255,23 +267,27 @@ fn memory_beyond_the_limit_is_not_held() {
         time_secs: 30,
         ..Limits::default()
     };
-    let provider = Bubblewrap::new();
-    for batch in memory::MEMORY.chunks(AT_ONCE) {
-        let jobs: Vec<Job> = batch
-            .iter()
-            .map(|it| attack(it.1, limits.clone()))
-            .collect();
-        for ((name, _), report) in batch.iter().zip(run_beside_honest(&provider, &jobs)) {
-            println!(
-                "{name}: {:?}, {:?}",
-                report.termination,
-                report.stdout.trim()
-            );
-            assert_contained(name, &report.stdout);
-            let stopped = report.termination == Termination::MemoryLimit;
-            let refused = report.stdout.contains("refused") || report.stdout.contains("holding");
-            assert!(stopped || refused, "attack `{name}`: {report:?}");
-            assert_ne!(report.termination, Termination::TimedOut, "attack `{name}`");
+    for accounting in mechanisms() {
+        let provider = Bubblewrap::new().with_accounting(accounting);
+        for batch in memory::MEMORY.chunks(AT_ONCE) {
+            let jobs: Vec<Job> = batch
+                .iter()
+                .map(|it| attack(it.1, limits.clone()))
+                .collect();
+            for ((name, _), report) in batch.iter().zip(run_beside_honest(&provider, &jobs)) {
+                let name = format!("{name}, {accounting}");
+                println!(
+                    "{name}: {:?}, {:?}",
+                    report.termination,
+                    report.stdout.trim()
+                );
+                assert_contained(&name, &report.stdout);
+                let stopped = report.termination == Termination::MemoryLimit;
+                let refused =
+                    report.stdout.contains("refused") || report.stdout.contains("holding");
+                assert!(stopped || refused, "attack `{name}`: {report:?}");
+                assert_ne!(report.termination, Termination::TimedOut, "attack `{name}`");
+            }
         }
     }
 }
@@ -393,9 +409,9 @@ const NODE: &str = "const { Worker } = require('worker_threads'); \
     const w = new Worker('require(\\'worker_threads\\').workerData[0] = 3', { eval: true, workerData: shared }); \
     w.on('exit', () => console.log('worker', shared[0]))";
 
-/// What tests need, of the memory that is refused.
+/// What tests need, under the mechanism that refuses most.
 #[test]
-fn honest_programs_run_within_the_memory() {
+fn honest_programs_run_under_every_accounting() {
     if !can_isolate() {
         return;
     }
@@ -407,24 +423,32 @@ fn honest_programs_run_within_the_memory() {
         \x20   import concurrent.futures as c\n\
         \x20   with c.ProcessPoolExecutor(2) as e: print(sum(e.map(f, range(4))))\n\
         \x20   import asyncio; print(asyncio.run(asyncio.sleep(0, 'done')))";
-    let provider = Bubblewrap::new();
-    let limits = Limits {
-        memory_mb: 200,
-        ..Limits::default()
-    };
-    let several = job("python3 main.py", multiprocessing, limits);
-    let report = run_beside_honest(&provider, &[several]).pop().unwrap();
-    assert_eq!(
-        report.stdout, "[1, 4, 9]\n1\n14\ndone\n",
-        "{}",
-        report.stderr
-    );
-    if std::path::Path::new("/usr/bin/node").exists() {
-        let node = Job {
-            command: format!("node -e \"{NODE}\""),
-            ..Job::default()
+    for accounting in mechanisms() {
+        let provider = Bubblewrap::new().with_accounting(accounting);
+        let limits = Limits {
+            memory_mb: 200,
+            ..Limits::default()
         };
-        let report = run_beside_honest(&provider, &[node]).pop().unwrap();
-        assert_eq!(report.stdout, "hi\nworker 3\n", "{}", report.stderr);
+        let several = job("python3 main.py", multiprocessing, limits);
+        let report = run_beside_honest(&provider, &[several]).pop().unwrap();
+        assert_eq!(
+            report.stdout, "[1, 4, 9]\n1\n14\ndone\n",
+            "{accounting}: {}",
+            report.stderr
+        );
+        if std::path::Path::new("/usr/bin/node").exists() {
+            let node = Job {
+                command: format!("node -e \"{NODE}\""),
+                ..Job::default()
+            };
+            let report = run_beside_honest(&provider, &[node]).pop().unwrap();
+            assert_eq!(
+                report.stdout, "hi\nworker 3\n",
+                "{accounting}: {}",
+                report.stderr
+            );
+        }
+        assert_eq!(provider.accounting(), Some(accounting));
+        assert!(Accounting::used().contains(&accounting));
     }
 }

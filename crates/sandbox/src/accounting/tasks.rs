@@ -1,13 +1,13 @@
-//! The memory of a sandbox: that of its processes, files and sockets, as shown in `/proc`.
+//! The memory of a sandbox without a cgroup: the memory of its processes, files and sockets as shown in `/proc`.
 //!
 //! A process is counted even after its main thread exits, when `/proc/PID/status` no longer shows its memory. The
-//! filters of [`seccomp`](super::seccomp) refuse memory that no file in `/proc` shows.
+//! filters of [`seccomp`](super::super::seccomp) refuse memory that no file in `/proc` shows.
 
 use std::fs;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::processes;
+use crate::processes;
 
 /// Kernel memory for a file, directory, link or symbolic link in a tmpfs, in bytes: an inode and a directory entry with
 /// a long name.
@@ -28,12 +28,12 @@ const LARGEST_SHARE: u32 = 10;
 
 /// Accounts for the memory of one sandbox.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(crate) struct Tasks {
     /// When the next check may start, to keep checks of many processes from taking all the time.
     next: Option<Instant>,
 }
 
-impl Meter {
+impl Tasks {
     /// Returns `true` if the descendants of `root` use more than `limit` bytes.
     pub(super) fn is_exceeded(&mut self, root: u32, is_ready: bool, limit: u64) -> bool {
         let started = Instant::now();
@@ -57,6 +57,12 @@ impl Meter {
         self.next = Some(Instant::now() + pause);
         is_exceeded
     }
+}
+
+/// Returns the resident memory of all descendants of `root` that is not backed by a file on disk, in bytes.
+pub(super) fn resident(root: u32) -> u64 {
+    let resident = |pid| sum_of(&status(pid), &["RssAnon:", "RssShmem:"]);
+    processes::descendants(root).into_iter().map(resident).sum()
 }
 
 /// Returns the memory of one process without its files, in bytes. With `is_exact`, a page shared by several processes
