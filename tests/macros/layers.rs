@@ -24,7 +24,9 @@ const PACKAGES: [(&str, &[&str]); 11] = [
     ("crates/otel", &["core", "lm", "run", "values"]),
     (
         "crates/cli",
-        &["builtin", "core", "formats", "otel", "run", "values"],
+        &[
+            "builtin", "core", "formats", "otel", "run", "sandbox", "values",
+        ],
     ),
     (
         "dsrs-metrics",
