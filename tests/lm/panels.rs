@@ -81,7 +81,7 @@ async fn a_budget_never_changes_the_panel() {
             assert_eq!(score["metadata"]["judges"].as_array().unwrap().len(), 3);
         }
         let headline = format!(
-            "] (mean of {}/60, 0 failed, {} skipped)",
+            "; few rows] (mean of {}/60, 0 failed, {} skipped)",
             scored.len(),
             skipped.len()
         );
@@ -101,6 +101,8 @@ async fn a_budget_never_changes_the_panel() {
         // One probe of each model belongs to no row.
         assert_eq!(cost, total - 228 - 12, "{}", ran.err);
         assert!(total <= 55_000);
+        // No judge is called for a row that the budget does not cover.
+        assert_eq!(calls.len(), 3 * scored.len() + 2, "{}", ran.err);
     }
 }
 

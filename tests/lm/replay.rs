@@ -402,23 +402,29 @@ async fn a_budget_reserves_nothing_for_recorded_calls() {
     let server = Server::start(|_| Answer::chat("yes")).await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.replay");
-    let budget = LmBudget::msats(1 << 20);
     let lm = Run::with(&server)
         .set_up(Lm::builder(MODEL))
-        .budget(budget.clone());
+        .budget(LmBudget::msats(1 << 20));
     let lm = lm.build().unwrap();
-    let spent = async |replay: Replay| {
-        let replay = Arc::new(replay);
-        let before = budget.spent_msats();
-        let call = replay.scope(lm.complete(&ask("?"))).await;
-        assert_eq!(call.unwrap().text, "yes");
-        replay.finish().unwrap();
-        budget.spent_msats() > before
+    let is_reserved = || [ask("?"), ask("!")].map(|request| lm.quote(&request).is_some());
+    let replay = Arc::new(Replay::recording(&file, false).unwrap());
+    let record = async {
+        let before = is_reserved();
+        lm.complete(&ask("?")).await.unwrap();
+        (before, is_reserved())
     };
-    assert!(spent(Replay::recording(&file, false).unwrap()).await);
-    assert!(spent(Replay::recording(&file, false).unwrap()).await);
-    assert!(!spent(Replay::recording(&file, true).unwrap()).await);
-    assert!(!spent(Replay::read(&file).unwrap()).await);
+    assert_eq!(replay.scope(record).await, ([true, true], [false, true]));
+    replay.finish().unwrap();
+    let replaying = async |replay: Replay| Arc::new(replay).scope(async { is_reserved() }).await;
+    let anew = Replay::recording(&file, false).unwrap();
+    assert_eq!(replaying(anew).await, [true, true]);
+    let only_new = Replay::recording(&file, true).unwrap();
+    assert_eq!(replaying(only_new).await, [false, true]);
+    assert_eq!(
+        replaying(Replay::read(&file).unwrap()).await,
+        [false, false]
+    );
+    assert_eq!(is_reserved(), [true, true]);
 }
 
 #[tokio::test]

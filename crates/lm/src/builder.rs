@@ -17,7 +17,7 @@ use super::replay::{self, Replay};
 use super::store::Store;
 use super::{
     Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, LmBudget, LmError, LmErrorKind,
-    LmReply, LmRequest, Metered, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy,
+    LmReply, LmRequest, Metered, Priced, Prices, Quote, RateLimit, RateLimiter, Retry, RetryPolicy,
     Stored, money,
 };
 
@@ -775,6 +775,11 @@ impl LanguageModel for Lm {
             Some(replay) => replay.complete(&*self.layers, request, &self.ledger).await,
             None => self.layers.complete(request).await,
         }
+    }
+
+    fn quote(&self, request: &LmRequest) -> Option<Quote> {
+        let is_called = Replay::current().is_none_or(|replay| replay.is_called(self, request));
+        is_called.then(|| self.layers.quote(request)).flatten()
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {

@@ -69,6 +69,9 @@ pub use self::embedding::StaticEmbedder;
 pub use self::embedding::{Embedder, EmbeddingModel, Embeddings, ScriptedEmbedder, cosine};
 pub use self::error::{LmError, LmErrorKind};
 pub use self::layers::Metered;
+#[cfg(feature = "lm")]
+#[doc(hidden)]
+pub use self::layers::{Quote, reserve_for_panel};
 pub use self::ledger::{CallTotals, Ledger, ObservedCall};
 pub use self::model::{IntoModel, JudgeModel, LanguageModel};
 pub use self::money::parse_msats;
@@ -91,7 +94,7 @@ pub use self::{
 pub use self::{
     embedding::static_embedder,
     model::{PROBE_PURPOSE, logprobs_probe},
-    record::Hash,
+    record::{Hash, Record},
     reply::reported,
 };
 #[cfg(feature = "store")]
@@ -103,11 +106,15 @@ pub use self::{
 use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
 /// Locks a mutex. The lock survives a panic, because no code leaves a value half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    ignore_poison(mutex.lock())
+}
+
+pub(crate) fn ignore_poison<T>(result: LockResult<T>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Creates a directory that is accessible only to this user.

@@ -135,10 +135,13 @@ pub trait LanguageModel: Send + Sync {
     /// [`stop_reason`](LmReply::stop_reason).
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
-    /// Returns `true` if a budget limits the tokens of replies.
+    /// Returns the amount to reserve from the budget before a call.
+    ///
+    /// Returns `None` if there is no budget, or if a stored reply answers the request.
+    #[cfg(feature = "lm")]
     #[doc(hidden)]
-    fn limits_replies(&self) -> bool {
-        self.inner().is_some_and(LanguageModel::limits_replies)
+    fn quote(&self, request: &LmRequest) -> Option<super::Quote> {
+        self.inner()?.quote(request)
     }
 
     /// Checks that the model answers.
@@ -231,7 +234,8 @@ macro_rules! forward_language_model {
                 fn endpoint(&self) -> Option<&str>;
                 fn is_remote(&self) -> bool;
                 fn keeps_replies(&self) -> bool;
-                fn limits_replies(&self) -> bool;
+                #[cfg(feature = "lm")]
+                fn quote(&self, request: &LmRequest) -> Option<super::Quote>;
             }
 
             fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {

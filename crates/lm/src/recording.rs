@@ -13,9 +13,11 @@ use serde::de::DeserializeOwned;
 use super::LmErrorKind;
 #[cfg(feature = "store")]
 use super::Stored;
-use super::record::Hash;
+use super::record::{Hash, Record};
 use super::store::Store;
 use super::{LanguageModel, LmError, LmReply, LmRequest};
+#[cfg(feature = "lm")]
+use super::{layers::find, record::Key};
 
 tokio::task_local! {
     static CURRENT: Scope;
@@ -28,10 +30,16 @@ pub struct Scope {
     store: Store,
     /// Records with this number or a lower one are ignored.
     after: i64,
-    /// The results that were found, and those that were paid for.
-    counts: Arc<[AtomicU64; 2]>,
+    counts: Arc<Counts>,
     /// The first error that prevents storing, shared by all rows of the run.
     error: Arc<OnceLock<LmError>>,
+}
+
+/// The paid results of a row.
+#[derive(Debug, Default)]
+struct Counts {
+    found: AtomicU64,
+    paid: AtomicU64,
 }
 
 impl Scope {
@@ -87,7 +95,7 @@ impl Scope {
     /// The method returns once the result is written.
     pub fn keep(
         &self,
-        kind: &str,
+        kind: &'static str,
         (key, about): (&Hash, &str),
         result: &impl Serialize,
         cost_msats: Option<u64>,
@@ -96,7 +104,14 @@ impl Scope {
         let Ok(result) = serde_json::to_string(result) else {
             return;
         };
-        if let Err(error) = self.store.put(kind, (key, about), &result, cost_msats) {
+        let record = Record {
+            key,
+            kind,
+            about,
+            result: &result,
+            cost_msats,
+        };
+        if let Err(error) = self.store.put(&record) {
             self.fail(error);
         }
     }
@@ -108,13 +123,13 @@ impl Scope {
 
     /// Counts a result as found in the store or as paid for.
     pub fn count(&self, is_found: bool) {
-        let [found, paid] = &*self.counts;
+        let Counts { found, paid } = &*self.counts;
         (if is_found { found } else { paid }).fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the number of results found in the store, and the number of results paid for.
     pub fn counted(&self) -> (u64, u64) {
-        let [found, paid] = &*self.counts;
+        let Counts { found, paid } = &*self.counts;
         (found.load(Ordering::Relaxed), paid.load(Ordering::Relaxed))
     }
 }
@@ -131,6 +146,26 @@ pub(super) fn note(reply: &Result<LmReply, LmError>) {
     };
     // This fails outside of a scope.
     let _ = CURRENT.try_with(note);
+}
+
+/// Returns the amounts to reserve from budgets for the given requests.
+///
+/// Requests with a stored reply are left out.
+#[cfg(feature = "lm")]
+pub fn quotes<'a, 'r>(
+    calls: impl Iterator<Item = (&'a dyn LanguageModel, &'r LmRequest)>,
+) -> Vec<super::Quote> {
+    let scope = CURRENT.try_with(Clone::clone).ok();
+    let is_stored = |lm: &dyn LanguageModel, request: &LmRequest| {
+        let Some(scope) = scope.as_ref().filter(|_| !lm.keeps_replies()) else {
+            return false;
+        };
+        let key = Key::new(lm, &lm.effective_request(request));
+        find(&scope.store, &key, scope.after).is_ok_and(|reply| reply.is_some())
+    };
+    calls
+        .filter_map(|(lm, request)| lm.quote(request).filter(|_| !is_stored(lm, request)))
+        .collect()
 }
 
 /// Returns the stored reply, or calls the model if there is none.

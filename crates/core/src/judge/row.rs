@@ -19,7 +19,9 @@ use super::pipeline::{last_prompt, step_prompt};
 use super::prompt::demos;
 use super::{Content, Demo, Judge, JudgeError, Judged, Offline, Reply, Signature};
 use crate::declared::{Declared, Requirement, Requires};
-use crate::lm::{LanguageModel, Usage};
+use crate::lm::{LanguageModel, LmError, Usage};
+#[cfg(feature = "lm")]
+use crate::lm::{recording, reserve_for_panel};
 use crate::messages::hash;
 use crate::metric::{Answer, RepeatNumber};
 use crate::rows::Absent;
@@ -93,8 +95,10 @@ pub(super) async fn judgement(
         Ok((_, Judges::Offline(answer))) => return (offline(judge, answer, &contents), 0),
         Ok((demos, Judges::Models(lms))) => questions(judge, &lms, &demos, contents, &spec()),
     };
-    let verdicts = ask(judge, &mut questions).await;
-    combined(judge, &questions, verdicts, &spec())
+    match ask(judge, &mut questions).await {
+        Ok(verdicts) => combined(judge, &questions, verdicts, &spec()),
+        Err(error) => (Err(error.into()), 0),
+    }
 }
 
 /// Validates the settings of a judge and returns its demonstrations.
@@ -228,18 +232,26 @@ fn questions(
     questions
 }
 
-/// Calls all models of a panel.
-async fn ask(judge: &dyn AnyJudge, questions: &mut [Question]) -> Vec<Result<Verdict, JudgeError>> {
+/// Calls all models of a panel, or none if a budget does not cover all of them.
+async fn ask(
+    judge: &dyn AnyJudge,
+    questions: &mut [Question],
+) -> Result<Vec<Result<Verdict, JudgeError>>, LmError> {
     // A single question needs no list of futures.
     if let [question] = questions {
-        return vec![question.verdict(judge).await];
+        return Ok(vec![question.verdict(judge).await]);
     }
+    #[cfg(feature = "lm")]
+    let quotes = recording::quotes(questions.iter().map(|it| (&*it.lm, &it.request)));
     let calls = questions.iter_mut().map(|question| question.verdict(judge));
     let calls = futures_util::stream::iter(calls.collect::<Vec<_>>())
         .buffered(judge.panel().limit(judge.signature()))
         .collect();
     // Boxed, so a single question takes less memory.
-    Box::pin(calls).await
+    #[cfg(feature = "lm")]
+    return Box::pin(reserve_for_panel(quotes, calls)).await;
+    #[cfg(not(feature = "lm"))]
+    Ok(Box::pin(calls).await)
 }
 
 /// Returns the judgement and its cost in millisatoshis.

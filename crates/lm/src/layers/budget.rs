@@ -1,8 +1,12 @@
 //! A budget for the calls of a run: it reserves before a call and settles after it.
 //!
+//! A panel reserves for all of its calls before the first, so no money is spent on a panel that the budget does not cover.
+//! These reservations are task-local: [`Priced`](super::Priced) takes the one for its call.
+//!
 //! The file is long because the methods of a budget are documented with examples.
 
 use std::fmt;
+use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
@@ -265,11 +269,8 @@ impl LmBudget {
         lock(&self.state).spent.saturating_sub(self.limit)
     }
 
-    /// Records a reply with more tokens than its call allows, because it may cost more than was reserved.
-    pub(super) fn check_tokens(&self, model: &str, tokens: u64, max_tokens: u32) {
-        if tokens <= u64::from(max_tokens) {
-            return;
-        }
+    /// Records a reply with more tokens than allowed.
+    pub(super) fn record_overrun(&self, model: &str, tokens: u64, max_tokens: u32) {
         let mut state = lock(&self.state);
         let overrun = state.overrun.get_or_insert_with(|| BudgetOverrun {
             replies: 0,
@@ -284,25 +285,29 @@ impl LmBudget {
         }
     }
 
-    /// Reserves the highest possible cost of a call that starts now, once settled calls leave room for it.
-    pub(super) async fn reserve(&self, model: &str, msats: u64) -> Result<Reservation, LmError> {
+    /// Reserves the amounts of several calls, in msat, all or none. `model` is the model of the first call.
+    pub(super) async fn reserve(
+        &self,
+        model: &str,
+        calls: &[u64],
+    ) -> Result<Vec<Reservation>, LmError> {
         loop {
             let mut settled = pin!(self.settled.notified());
             // From here on no settlement is missed.
             settled.as_mut().enable();
-            if let Some(mut reservation) = self.try_reserve(model, msats)? {
-                if let Some(kept) = &self.kept {
-                    reservation.call = Some(kept.store.reserve_msats(&kept.name, msats)?);
-                }
-                reservation.spent = msats;
-                return Ok(reservation);
+            if let Some(reservations) = self.try_reserve(model, calls)? {
+                return Ok(reservations);
             }
-            settled.await;
+            // A waiting panel holds no reservations, so panels cannot wait for each other.
+            if !release_reservations() {
+                settled.await;
+            }
         }
     }
 
-    /// Returns `None` if the amount fits only after other calls have ended.
-    fn try_reserve(&self, model: &str, msats: u64) -> Result<Option<Reservation>, LmError> {
+    /// Reserves the amounts; `None` if the calls may fit once other calls are settled.
+    fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
+        let msats = calls.iter().copied().fold(0, u64::saturating_add);
         let mut state = lock(&self.state);
         let unspent = self.limit.saturating_sub(state.spent);
         if msats > unspent {
@@ -318,24 +323,60 @@ impl LmBudget {
             return Ok(None);
         }
         state.reserved += msats;
-        Ok(Some(Reservation {
+        let reservation = |msats: &u64| Reservation {
             budget: self.clone(),
-            msats,
+            msats: *msats,
             spent: 0,
             call: None,
-        }))
+        };
+        Ok(Some(calls.iter().map(reservation).collect()))
+    }
+
+    /// Returns `true` if both are clones of one budget.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// Returns a sort key, so that all panels reserve from several budgets in the same order.
+    pub(super) fn order(&self) -> usize {
+        Arc::as_ptr(&self.state).addr()
     }
 }
 
-/// Money reserved for one call. Dropping it settles the call.
+/// Money reserved for one call. Dropping it settles the call; a call that never started costs nothing.
 #[derive(Debug)]
 pub(super) struct Reservation {
     budget: LmBudget,
-    pub(super) msats: u64,
-    /// What the call costs, in msat.
-    pub(super) spent: u64,
+    msats: u64,
+    spent: u64,
     /// The number of the call in the budget's store.
     call: Option<i64>,
+}
+
+impl Reservation {
+    /// Returns the reserved amount, in msat.
+    pub(super) fn msats(&self) -> u64 {
+        self.msats
+    }
+
+    pub(super) fn budget(&self) -> &LmBudget {
+        &self.budget
+    }
+
+    /// Starts the call, and records it in the store of the budget, if there is one. From now on the call costs the
+    /// reserved amount unless [`set_cost`](Self::set_cost) is called.
+    pub(super) fn started(mut self) -> Result<Self, LmError> {
+        if let Some(kept) = &self.budget.kept {
+            self.call = Some(kept.store.reserve_msats(&kept.name, self.msats)?);
+        }
+        self.spent = self.msats;
+        Ok(self)
+    }
+
+    /// Sets the actual cost of the call, in msat.
+    pub(super) fn set_cost(&mut self, msats: u64) {
+        self.spent = msats;
+    }
 }
 
 impl Drop for Reservation {
@@ -403,4 +444,61 @@ impl fmt::Display for BudgetOverrun {
             replies => write!(f, " ({replies} replies exceed their limit)"),
         }
     }
+}
+
+tokio::task_local! {
+    static CURRENT: Arc<Mutex<Vec<Reservation>>>;
+}
+
+/// The highest possible cost of a call, and the budget that pays for it.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Quote {
+    pub(super) budget: LmBudget,
+    pub(super) model: String,
+    pub(super) msats: u64,
+}
+
+/// Reserves the given amounts, then runs the calls.
+///
+/// Unused reservations are returned to the budget.
+///
+/// # Errors
+/// If a budget does not cover the calls, makes none of them and returns
+/// [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded).
+#[doc(hidden)]
+pub async fn reserve_for_panel<T>(
+    mut quotes: Vec<Quote>,
+    calls: impl Future<Output = T>,
+) -> Result<T, LmError> {
+    quotes.sort_by_key(|quote| quote.budget.order());
+    let mut reservations = Vec::with_capacity(quotes.len());
+    for of_budget in quotes.chunk_by(|a, b| a.budget.is_same(&b.budget)) {
+        let Some(first) = of_budget.first() else {
+            continue;
+        };
+        let msats: Vec<u64> = of_budget.iter().map(|quote| quote.msats).collect();
+        reservations.extend(first.budget.reserve(&first.model, &msats).await?);
+    }
+    let reservations = Arc::new(Mutex::new(reservations));
+    Ok(CURRENT.scope(reservations, calls).await)
+}
+
+/// Takes the reservation of a call, if its panel made one.
+pub(super) fn take_reservation(budget: &LmBudget, msats: u64) -> Option<Reservation> {
+    let reservations = CURRENT.try_with(Arc::clone).ok()?;
+    let mut reservations = lock(&reservations);
+    // A repair costs more than any question, so it does not take another judge's reservation.
+    let is_of_call = |it: &Reservation| it.msats() == msats && it.budget().is_same(budget);
+    let at = reservations.iter().position(is_of_call)?;
+    Some(reservations.swap_remove(at))
+}
+
+/// Gives up this panel's reservations for calls that have not started. Returns `true` if there were any.
+pub(super) fn release_reservations() -> bool {
+    let Ok(reservations) = CURRENT.try_with(Arc::clone) else {
+        return false;
+    };
+    let released = std::mem::take(&mut *lock(&reservations));
+    !released.is_empty()
 }

@@ -25,10 +25,10 @@ pub(crate) use self::stored::SingleFlight;
 #[cfg(feature = "store")]
 pub use self::stored::Stored;
 #[cfg(feature = "lm")]
-pub(crate) use self::stored::find;
+pub(crate) use self::stored::{Flight, find};
 #[cfg(feature = "lm")]
 pub use self::{
-    budget::{BudgetOverrun, LmBudget},
+    budget::{BudgetOverrun, LmBudget, Quote, reserve_for_panel},
     circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy},
     priced::Priced,
     rate_limit::{RateLimit, RateLimiter},

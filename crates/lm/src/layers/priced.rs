@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::super::model::{layer_over_inner, probe_request};
 use super::super::price::{Price, Prices};
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, StopReason, Usage};
-use super::budget::{LmBudget, Reservation};
+use super::budget::{LmBudget, Quote, Reservation, take_reservation};
 use super::metered::add_cost;
 
 /// A model that computes the cost of each reply.
@@ -136,15 +136,8 @@ impl<L: LanguageModel> Priced<L> {
         call: impl Future<Output = Result<T, LmError>>,
         reply_of: fn(&mut T) -> Option<&mut LmReply>,
     ) -> Result<T, LmError> {
-        let price = self.price.as_ref();
-        let max_cost = price.and_then(|price| max_cost(&self.prices, price, request));
-        let reservation = match (&self.budget, max_cost) {
-            (Some(budget), Some(msats)) => Some(budget.reserve(self.inner.id(), msats).await?),
-            (Some(_), None) if !self.allow_unpriced => {
-                return Err(LmError::new(self.inner.id(), LmErrorKind::Unpriced));
-            }
-            _ => None,
-        };
+        let max_cost = self.max_cost(request);
+        let reservation = self.reserve(max_cost).await?;
         let mut attempt = Attempt {
             cost: max_cost,
             reservation,
@@ -159,15 +152,10 @@ impl<L: LanguageModel> Priced<L> {
         attempt.cost = match &mut result {
             Ok(answer) => match reply_of(answer) {
                 Some(reply) => {
-                    let tokens = reply.usage.completion_tokens.unwrap_or(0);
-                    if let (Some(budget), Some(limit)) = (&self.budget, request.sampling.max_tokens)
-                    {
-                        budget.check_tokens(self.inner.id(), tokens, limit);
-                    }
+                    self.check_tokens(request, reply);
                     // Under a budget, a reply without token usage costs the highest amount possible.
-                    let reserved = attempt.reservation.as_ref().map(|it| it.msats);
-                    let cost = reply.cost_msats.or_else(|| self.cost_of(&reply.usage));
-                    reply.cost_msats = cost.or(reserved);
+                    let reserved = attempt.reservation.as_ref().map(Reservation::msats);
+                    reply.cost_msats = self.cost(reply).or(reserved);
                     reply.cost_msats
                 }
                 None => Some(0),
@@ -175,6 +163,55 @@ impl<L: LanguageModel> Priced<L> {
             Err(error) => error.cost_msats(),
         };
         result
+    }
+
+    /// Reserves the highest possible cost of a call, if there is a budget.
+    async fn reserve(&self, max_cost: Option<u64>) -> Result<Option<Reservation>, LmError> {
+        let Some(budget) = &self.budget else {
+            return Ok(None);
+        };
+        let reservation = match max_cost {
+            Some(msats) => match take_reservation(budget, msats) {
+                Some(reservation) => Some(reservation),
+                None => budget.reserve(self.inner.id(), &[msats]).await?.pop(),
+            },
+            None if self.allow_unpriced => None,
+            None => return Err(LmError::new(self.inner.id(), LmErrorKind::Unpriced)),
+        };
+        reservation.map(Reservation::started).transpose()
+    }
+
+    fn max_cost(&self, request: &LmRequest) -> Option<u64> {
+        max_cost(&self.prices, self.price.as_ref()?, request)
+    }
+
+    /// Records a reply with more tokens than the request allows, because it may cost more than was reserved.
+    fn check_tokens(&self, request: &LmRequest, reply: &LmReply) {
+        let (Some(budget), Some(limit)) = (&self.budget, request.sampling.max_tokens) else {
+            return;
+        };
+        let tokens = reply.usage.completion_tokens.unwrap_or(0);
+        if tokens > u64::from(limit) {
+            budget.record_overrun(self.inner.id(), tokens, limit);
+        }
+    }
+
+    /// Returns the request as sent: with a limit if the cost is limited.
+    fn limited<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        match self.budget.is_some() && self.price.is_some() {
+            true => limited(request),
+            false => Cow::Borrowed(request),
+        }
+    }
+
+    /// Returns `true` if an interrupted run has spent some of the budget.
+    fn is_spent_before(&self) -> bool {
+        let budget = self.budget.as_ref();
+        budget.is_some_and(|budget| budget.spent_before_msats() > 0)
+    }
+
+    fn cost(&self, reply: &LmReply) -> Option<u64> {
+        reply.cost_msats.or_else(|| self.cost_of(&reply.usage))
     }
 
     fn cost_of(&self, usage: &Usage) -> Option<u64> {
@@ -193,9 +230,10 @@ struct Attempt {
 impl Drop for Attempt {
     fn drop(&mut self) {
         add_cost(self.cost);
-        if let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) {
-            reservation.spent = cost;
-        }
+        let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) else {
+            return;
+        };
+        reservation.set_cost(cost);
     }
 }
 
@@ -210,7 +248,7 @@ pub(crate) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> O
     Some(prices.msats(price, &usage).unwrap_or(u64::MAX))
 }
 
-/// Limits the tokens of the reply.
+/// Limits the tokens of the reply, because nothing else bounds its cost under a budget.
 pub(crate) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
     if request.sampling.max_tokens.is_some() {
         return Cow::Borrowed(request);
@@ -234,11 +272,7 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
     layer_over_inner!();
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        // Nothing else bounds the cost of a reply under a budget.
-        let sent = match self.limits_replies() {
-            true => limited(request),
-            false => Cow::Borrowed(request),
-        };
+        let sent = self.limited(request);
         let reply = self.charged(&sent, self.inner.complete(&sent), |reply| Some(reply));
         let mut reply = reply.await?;
         reply.is_truncated_by_budget = reply.stop_reason == StopReason::Length
@@ -246,18 +280,22 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
         Ok(reply)
     }
 
-    fn limits_replies(&self) -> bool {
-        self.budget.is_some() && self.price.is_some()
+    fn quote(&self, request: &LmRequest) -> Option<Quote> {
+        let budget = self.budget.clone()?;
+        let msats = self.max_cost(&self.limited(request))?;
+        Some(Quote {
+            budget,
+            model: self.inner.id().to_owned(),
+            msats,
+        })
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         let request = probe_request();
-        let budget = self.budget.as_ref();
-        let is_spent_before = budget.is_some_and(|budget| budget.spent_before_msats() > 0);
         let probed = self.charged(&request, self.inner.probe(), Option::as_mut);
         match probed.await {
             // An interrupted run spent the whole budget: no call can be made, so no probe is needed.
-            Err(error) if error.is_refused() && is_spent_before => Ok(None),
+            Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),
             probed => probed,
         }
     }

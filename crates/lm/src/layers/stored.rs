@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, Weak};
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
-use crate::record::{Hash, Key};
+use crate::record::{Hash, Key, Record};
 use crate::store::Store;
-use crate::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, lock, recording};
+use crate::{LanguageModel, LmError, LmReply, LmRequest, Usage, lock, recording};
 
 use super::super::model::layer_over_inner;
+#[cfg(feature = "lm")]
+use super::budget::Quote;
 
 /// A model that keeps its replies in a store, so you never pay twice for the same call.
 ///
@@ -46,6 +48,7 @@ pub struct Stored<L> {
     store: Store,
     /// Records with this number or a lower one are ignored.
     after: i64,
+    in_progress: SingleFlight,
 }
 
 impl<L> Stored<L> {
@@ -60,6 +63,7 @@ impl<L> Stored<L> {
             inner,
             store,
             after,
+            in_progress: SingleFlight::default(),
         }
     }
 
@@ -96,22 +100,40 @@ impl<L> Stored<L> {
 
 impl<L: LanguageModel> Stored<L> {
     /// Returns the stored reply. If a budget truncated it, only a call under a budget gets it.
-    fn find(&self, key: &Key) -> Result<Option<LmReply>, LmError> {
+    #[cfg_attr(not(feature = "lm"), expect(unused_variables))]
+    fn find(&self, key: &Key, request: &LmRequest) -> Result<Option<LmReply>, LmError> {
         let reply = find(&self.store, key, self.after)?;
-        Ok(reply.filter(|it| !it.is_truncated_by_budget || self.inner.limits_replies()))
+        #[cfg(feature = "lm")]
+        let reply =
+            reply.filter(|it| !it.is_truncated_by_budget || self.inner.quote(request).is_some());
+        Ok(reply)
     }
 
     /// Returns the stored reply, or calls the inner model and stores its reply.
+    async fn get_or_call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
+        if let Some(reply) = self.find(key, request)? {
+            return Ok(reply.into_cached());
+        }
+        // Another model with the same store may make the same call, such as in another test.
+        let in_progress = self.store.in_progress();
+        match in_progress.run(key.hash, self.call(key, request)).await {
+            Flight::Own(result) => result,
+            Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
+            // The other call may have failed for its own reason, such as its budget.
+            Flight::Shared(Err(_)) => self.call(key, request).await,
+        }
+    }
+
+    /// Calls the inner model, and stores its reply.
     async fn call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
-        if let Some(reply) = self.find(key)? {
+        // Another process may have stored it in the meantime.
+        if let Some(reply) = self.find(key, request)? {
             return Ok(reply.into_cached());
         }
         self.store.check_writable()?;
         let reply = self.inner.complete(request).await?;
         // Whatever was paid for is kept, even a truncated reply.
-        let is_complete = matches!(reply.stop_reason, StopReason::End | StopReason::Other(_));
-        let has_answer = is_complete && !reply.text.trim().is_empty();
-        if !has_answer && reply.cost_msats.is_none_or(|cost| cost == 0) {
+        if !has_answer(&reply) && reply.cost_msats.is_none_or(|cost| cost == 0) {
             return Ok(reply);
         }
         match put(&self.store, key, &reply).await {
@@ -132,14 +154,26 @@ impl<L: LanguageModel> LanguageModel for Stored<L> {
         true
     }
 
+    #[cfg(feature = "lm")]
+    fn quote(&self, request: &LmRequest) -> Option<Quote> {
+        let quote = self.inner.quote(request)?;
+        let request = self.inner.effective_request(request);
+        let stored = self.find(&Key::new(&self.inner, &request), &request);
+        let is_stored = stored.is_ok_and(|reply| reply.is_some());
+        (!is_stored).then_some(quote)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let request = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &request);
-        let in_progress = self.store.in_progress();
-        let reply = match in_progress.run(key.hash, self.call(&key, &request)).await {
-            // Another model's budget.
-            (Err(error), false) if error.is_refused() => self.call(&key, &request).await,
-            (reply, _) => reply,
+        // Only the task that makes a shared call counts its cost.
+        let call = self.get_or_call(&key, &request);
+        let reply = match self.in_progress.run(key.hash, call).await {
+            Flight::Own(result) => result,
+            Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
+            Flight::Shared(Err(error)) => {
+                Err(error.with_usage(Usage::default()).with_cost_msats(Some(0)))
+            }
         };
         recording::note(&reply);
         reply
@@ -159,10 +193,21 @@ async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
     let written = tokio::task::spawn_blocking(move || {
         let result = serde_json::to_string(&reply).map_err(|error| kept.error(&error))?;
         let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
-        kept.put("reply", (&key.hash, &key.text), &result, cost_msats)
+        kept.put(&Record {
+            key: &key.hash,
+            kind: "reply",
+            about: &key.text,
+            result: &result,
+            cost_msats,
+        })
     });
     let written = written.await;
     written.unwrap_or_else(|error| Err(store.error(&error)))
+}
+
+/// Returns `true` if the reply is complete and not empty.
+fn has_answer(reply: &LmReply) -> bool {
+    reply.stop_reason.is_complete() && !reply.text.trim().is_empty()
 }
 
 type CallResult = Result<LmReply, LmError>;
@@ -179,14 +224,18 @@ type Calls = HashMap<Hash, Weak<SharedCall>>;
 /// A call that equal calls wait for. If the task that makes it is dropped, a waiting one makes it.
 type SharedCall = OnceCell<CallResult>;
 
+/// The result of [`SingleFlight::run`].
+pub(crate) enum Flight {
+    /// The result of making this call.
+    Own(CallResult),
+    /// The result of an identical concurrent call.
+    Shared(CallResult),
+}
+
 impl SingleFlight {
     /// Makes `call`, or waits for the result of a call in progress with the same hash. If that one is dropped, a
-    /// waiting call is made instead. Returns `true` for the call that was made: the result of the others costs nothing.
-    pub(crate) async fn run(
-        &self,
-        hash: Hash,
-        call: impl Future<Output = CallResult>,
-    ) -> (CallResult, bool) {
+    /// waiting call is made instead.
+    pub(crate) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
         let shared = self.enter(hash);
         let mut is_own = false;
         let made = shared.get_or_init(|| {
@@ -194,13 +243,12 @@ impl SingleFlight {
             call
         });
         let result = made.await.clone();
-        if is_own {
-            // Later calls are made again or find the reply in the store.
-            lock(&self.calls).remove(&hash);
-            return (result, true);
+        if !is_own {
+            return Flight::Shared(result);
         }
-        let free = |error: LmError| error.with_usage(Usage::default()).with_cost_msats(Some(0));
-        (result.map(LmReply::into_cached).map_err(free), false)
+        // Later calls are made again or find the reply in the store.
+        lock(&self.calls).remove(&hash);
+        Flight::Own(result)
     }
 
     fn enter(&self, hash: Hash) -> Arc<SharedCall> {
