@@ -41,7 +41,6 @@ pub(crate) struct Run<'a> {
     pub(super) estimate: Option<LmEstimate>,
 }
 
-#[cfg(not(feature = "lm"))]
 impl<'a> Run<'a> {
     pub(crate) fn new(
         registry: &'a Registry,
@@ -49,7 +48,25 @@ impl<'a> Run<'a> {
         inputs: &'a [NamedFile<'a>],
         metrics: Vec<Arc<dyn Metric>>,
     ) -> Result<Self> {
-        let lm = &args.options.lm;
+        let run = Self {
+            registry,
+            args,
+            inputs,
+            metrics,
+            models: None,
+            #[cfg(feature = "lm")]
+            budget: None,
+            #[cfg(feature = "lm")]
+            estimate: None,
+        };
+        run.with_models()
+    }
+}
+
+#[cfg(not(feature = "lm"))]
+impl Run<'_> {
+    fn with_models(self) -> Result<Self> {
+        let lm = &self.args.options.lm;
         let options = [
             (lm.lm.is_some(), "--lm"),
             (lm.budget.is_some(), "--budget"),
@@ -68,13 +85,7 @@ impl<'a> Run<'a> {
             false => lm.embed.is_some().then(Models::default),
         };
         let models = models.map(|models| with_embedder(models, lm));
-        Ok(Self {
-            registry,
-            args,
-            inputs,
-            metrics,
-            models,
-        })
+        Ok(Self { models, ..self })
     }
 
     /// Without models, there is no budget.
@@ -84,18 +95,13 @@ impl<'a> Run<'a> {
 }
 
 #[cfg(feature = "lm")]
-impl<'a> Run<'a> {
+impl Run<'_> {
     /// Sets up the model from `--lm`, or from `DSRS_LM` if there is none. Models that a judge names are added when the
     /// judge needs them.
     ///
     /// The store keeps what was spent until the run ends, so the budget also covers a run that was killed.
-    pub(crate) fn new(
-        registry: &'a Registry,
-        args: &'a ScoreArguments,
-        inputs: &'a [NamedFile<'a>],
-        metrics: Vec<Arc<dyn Metric>>,
-    ) -> Result<Self> {
-        let lm = &args.options.lm;
+    fn with_models(self) -> Result<Self> {
+        let (args, lm) = (self.args, &self.args.options.lm);
         let estimate = lm.estimate.then(LmEstimate::new);
         let mut budget = lm.budget.map(LmBudget::msats);
         if !lm.estimate
@@ -125,13 +131,10 @@ impl<'a> Run<'a> {
             false => Models::built_by(lm.lm.clone().or_else(Models::chosen), configure),
         };
         Ok(Self {
-            registry,
-            args,
-            inputs,
-            metrics,
             models: Some(with_embedder(models, lm)),
             budget,
             estimate,
+            ..self
         })
     }
 

@@ -284,8 +284,8 @@ fn candidates(code: &str) -> Vec<CommentSyntax> {
     syntaxes
 }
 
-/// Returns whether a marker certainly starts a comment in any line, judged by the strings around it, or `None` if it
-/// starts none.
+/// Returns `Some(true)` if a marker certainly starts a comment in a line, `Some(false)` if it only may, and `None` if it
+/// starts no comment. `judge` decides by the text before and after the marker.
 fn evidence(code: &str, marker: &str, judge: fn(&str, &str) -> Option<bool>) -> Option<bool> {
     let lines = code.lines().filter_map(|line| line.split_once(marker));
     lines

@@ -29,7 +29,7 @@ const ROW_KEYS: [&str; 9] = [
     PRED_HASH,
 ];
 
-/// The keys of a score, each of which may be a column.
+/// The keys of a score. In a flat file, each can be a column.
 const SCORE_KEYS: [&str; 16] = [
     "outcome",
     "value",
