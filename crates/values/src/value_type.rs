@@ -51,7 +51,7 @@ pub struct TypeHelp {
     one: &'static str,
     /// The phrase for several values; empty if there is none.
     several: &'static str,
-    /// The length of a list that always has the same.
+    /// The length of a list of fixed length.
     length: Option<usize>,
     example: Option<&'static str>,
     /// Examples of lists of such values, by length; `None` is any length.

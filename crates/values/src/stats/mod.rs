@@ -148,7 +148,7 @@ pub fn score_difference(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Returns a share of counts, which stay far below 2^53. All of nothing is 1.
+/// Returns `part / whole`, or 1 if both are 0. Counts stay far below 2^53.
 pub(crate) fn share(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 1.0,

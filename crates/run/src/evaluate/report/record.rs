@@ -176,7 +176,7 @@ pub struct ResultScore {
     )]
     pub components: IndexMap<String, ResultScore>,
     /// The contribution to the score of all rows, which lets `compare` compute that score again. Only a metric has one,
-    /// not a component. A contribution of a type of the user is not written.
+    /// not a component. A contribution of a user's own type is not written.
     #[serde(
         default,
         deserialize_with = "restored",

@@ -188,7 +188,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The keys of the tokens of prompts. Of Anthropic, those of the cache count besides the first. The last one is ATIF's.
+/// The keys of prompt tokens. Anthropic reports cached tokens separately, so they are added. The last key is ATIF's.
 const INPUT: &str = "prompt_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens total_prompt_tokens";
 
 /// The keys of the tokens of replies.
