@@ -212,14 +212,6 @@ pub enum StopReason {
     Other(String),
 }
 
-impl StopReason {
-    /// Returns `true` if the model completed its reply.
-    #[cfg(feature = "store")]
-    pub(super) fn is_complete(&self) -> bool {
-        matches!(self, Self::End | Self::Other(_))
-    }
-}
-
 /// The token usage of one or more calls.
 ///
 /// A count is `None` if the provider does not report it.
