@@ -91,48 +91,38 @@ impl EvaluationEvent<'_> {
         record: &mut impl LogRecord,
         common: impl Iterator<Item = Attribute>,
     ) {
+        let (row, score) = (self.row, self.score);
         record.set_event_name(NAME);
-        if let Some(time) = self.row.time {
+        if let Some(time) = row.time {
             record.set_timestamp(time);
         }
-        if let Some((trace, span)) = self.row.span {
+        if let Some((trace, span)) = row.span {
             record.set_trace_context(trace, span, Some(TraceFlags::SAMPLED));
         }
-        if self.score.outcome.is_failure() {
+        if score.outcome.is_failure() {
             record.set_severity_number(Severity::Warn);
         }
         record.set_body(self.body().into());
-        let add = |(name, value): Attribute| record.add_attribute(name, value);
-        self.attributes().chain(common).for_each(add);
-    }
-
-    fn attributes(&self) -> impl Iterator<Item = Attribute> {
-        let (row, score) = (self.row, self.score);
         let text = |text: &str| AnyValue::from(text.to_owned());
         let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
         let judge = score.is_judged_offline.then_some(OFFLINE_JUDGE);
-        let attributes = [
-            ("gen_ai.evaluation.name", Some(text(self.metric))),
-            ("dsrs.row.id", Some(text(row.id))),
-            (
-                "gen_ai.evaluation.score.value",
-                score.value.map(AnyValue::from),
-            ),
-            (
-                "gen_ai.evaluation.score.label",
-                self.label().map(AnyValue::from),
-            ),
-            (
-                "gen_ai.evaluation.explanation",
-                self.explanation().map(text),
-            ),
-            ("error.type", self.error_type().map(AnyValue::from)),
-            ("gen_ai.response.id", row.response_id.map(text)),
-            ("dsrs.cost_msats", (cost > 0).then(|| cost.into())),
-            ("dsrs.judge", judge.map(AnyValue::from)),
-        ];
-        let known = attributes.into_iter();
-        known.filter_map(|(name, it)| Some((name, it?)))
+        let mut add = |name, value: Option<AnyValue>| {
+            if let Some(value) = value {
+                record.add_attribute(name, value);
+            }
+        };
+        add("gen_ai.evaluation.name", Some(text(self.metric)));
+        add("dsrs.row.id", Some(text(row.id)));
+        add("gen_ai.evaluation.score.value", score.value.map(Into::into));
+        let label = self.label().map(AnyValue::from);
+        add("gen_ai.evaluation.score.label", label);
+        let explanation = self.explanation().map(text);
+        add("gen_ai.evaluation.explanation", explanation);
+        add("error.type", self.error_type().map(AnyValue::from));
+        add("gen_ai.response.id", row.response_id.map(text));
+        add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
+        add("dsrs.judge", judge.map(AnyValue::from));
+        common.for_each(|(name, value)| add(name, Some(value)));
     }
 
     /// Returns `pass` or `fail`, or the outcome of a row without a score; `None` for a failure.
@@ -233,22 +223,16 @@ fn of_metric(name: &str, identity: &MetricIdentity) -> Vec<Attribute> {
         Direction::LowerIsBetter => "lower_is_better",
         _ => "higher_is_better",
     };
-    let range = identity.range();
-    let attributes: [(_, Option<AnyValue>); 5] = [
-        (
-            "gen_ai.evaluation.evaluator.source",
-            Some(source.to_string().into()),
-        ),
-        (
-            "gen_ai.evaluation.evaluator.version",
-            version.map(AnyValue::from),
-        ),
-        ("dsrs.score.direction", Some(direction.into())),
-        ("dsrs.score.min", range.map(|range| range.min.into())),
-        ("dsrs.score.max", range.map(|range| range.max.into())),
+    let (range, source) = (identity.range(), source.to_string());
+    let mut attributes: Vec<Attribute> = vec![
+        ("gen_ai.evaluation.evaluator.source", source.into()),
+        ("dsrs.score.direction", direction.into()),
     ];
-    let known = attributes.into_iter();
-    known.filter_map(|(name, it)| Some((name, it?))).collect()
+    let version = version.map(AnyValue::from);
+    attributes.extend(version.map(|it| ("gen_ai.evaluation.evaluator.version", it)));
+    attributes.extend(range.map(|range| ("dsrs.score.min", range.min.into())));
+    attributes.extend(range.map(|range| ("dsrs.score.max", range.max.into())));
+    attributes
 }
 
 #[cfg(test)]
