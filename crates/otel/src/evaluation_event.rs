@@ -85,7 +85,7 @@ impl EvaluationEvent<'_> {
         }
     }
 
-    /// Writes the event into a record.
+    /// Writes the event into a record. Its label is `pass` or `fail`, or the outcome of a row without a score.
     pub(crate) fn write(
         &self,
         record: &mut impl LogRecord,
@@ -99,10 +99,25 @@ impl EvaluationEvent<'_> {
         if let Some((trace, span)) = row.span {
             record.set_trace_context(trace, span, Some(TraceFlags::SAMPLED));
         }
-        if score.outcome.is_failure() {
+        let (outcome, metric) = (score.outcome, self.metric);
+        let is_failure = outcome.is_failure();
+        if is_failure {
             record.set_severity_number(Severity::Warn);
         }
-        record.set_body(self.body().into());
+        let label = match score.passed {
+            _ if is_failure => None,
+            _ if outcome != ResultOutcome::Scored => Some(outcome.name()),
+            passed => passed.map(|passed| if passed { "pass" } else { "fail" }),
+        };
+        let explanation = score.explanation().filter(|_| self.detail.texts);
+        let error_type = self.error_type.as_deref().unwrap_or(outcome.name());
+        let result = match (score.value, label, explanation) {
+            (Some(value), ..) => format!("={value}"),
+            (None, Some(label), _) => format!(": {label}"),
+            (None, None, Some(error)) => format!(" failed: {error}"),
+            (None, None, None) => " failed".to_owned(),
+        };
+        record.set_body(format!("evaluation: {metric}{result}").into());
         let text = |text: &str| AnyValue::from(text.to_owned());
         let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
         let judge = score.is_judged_offline.then_some(OFFLINE_JUDGE);
@@ -111,52 +126,16 @@ impl EvaluationEvent<'_> {
                 record.add_attribute(name, value);
             }
         };
-        add("gen_ai.evaluation.name", Some(text(self.metric)));
+        add("gen_ai.evaluation.name", Some(text(metric)));
         add("dsrs.row.id", Some(text(row.id)));
         add("gen_ai.evaluation.score.value", score.value.map(Into::into));
-        let label = self.label().map(AnyValue::from);
-        add("gen_ai.evaluation.score.label", label);
-        let explanation = self.explanation().map(text);
-        add("gen_ai.evaluation.explanation", explanation);
-        add("error.type", self.error_type().map(AnyValue::from));
+        add("gen_ai.evaluation.score.label", label.map(text));
+        add("gen_ai.evaluation.explanation", explanation.map(text));
+        add("error.type", is_failure.then(|| text(error_type)));
         add("gen_ai.response.id", row.response_id.map(text));
         add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
         add("dsrs.judge", judge.map(AnyValue::from));
         common.for_each(|(name, value)| add(name, Some(value)));
-    }
-
-    /// Returns `pass` or `fail`, or the outcome of a row without a score; `None` for a failure.
-    fn label(&self) -> Option<&'static str> {
-        match self.score.outcome {
-            ResultOutcome::Scored => {
-                let passed = self.score.passed;
-                passed.map(|passed| if passed { "pass" } else { "fail" })
-            }
-            outcome if outcome.is_failure() => None,
-            outcome => Some(outcome.name()),
-        }
-    }
-
-    /// Returns the score's explanation or the error's message, if they are sent.
-    fn explanation(&self) -> Option<&str> {
-        self.score.explanation().filter(|_| self.detail.texts)
-    }
-
-    fn error_type(&self) -> Option<String> {
-        let (outcome, known) = (self.score.outcome, self.error_type.clone());
-        let name = || known.unwrap_or_else(|| outcome.name().to_owned());
-        outcome.is_failure().then(name)
-    }
-
-    /// Returns a line for human readers.
-    fn body(&self) -> String {
-        let metric = self.metric;
-        match (self.score.value, self.label(), self.explanation()) {
-            (Some(value), ..) => format!("evaluation: {metric}={value}"),
-            (None, Some(label), _) => format!("evaluation: {metric}: {label}"),
-            (None, None, Some(error)) => format!("evaluation: {metric} failed: {error}"),
-            (None, None, None) => format!("evaluation: {metric} failed"),
-        }
     }
 }
 
