@@ -118,11 +118,7 @@ impl Store {
         if let Some(shared) = open.get(&path).and_then(Weak::upgrade) {
             return Ok(Self { shared });
         }
-        let is_new = !path.exists();
         let writer = database::open(&path)?;
-        if is_new {
-            tell_of_earlier_versions(&path);
-        }
         let mut log = path.clone().into_os_string();
         log.push("-wal");
         let shared = Arc::new(Shared {
@@ -230,19 +226,6 @@ fn check_folder(dir: &Path) -> Result<(), LmError> {
     match dir.is_file() {
         true => Err(store_error(dir, "it is a file; choose a folder")),
         false => Ok(()),
-    }
-}
-
-/// When a store is created, reports once what files of earlier versions are in the same folder.
-fn tell_of_earlier_versions(path: &Path) {
-    for (name, what) in [("replies.redb", "replies"), ("journal.log", "journal")] {
-        let file = path.with_file_name(name);
-        if file.exists() {
-            eprintln!(
-                "{}: this version cannot read the {what} of an earlier version, so those calls are paid for again; remove the file unless you plan to go back to that version",
-                file.display()
-            );
-        }
     }
 }
 
