@@ -72,7 +72,7 @@ fn damaged_samples_of_lm_eval_are_named_with_their_line() {
     for (second, expected) in [
         (
             good.to_owned(),
-            "line 2: duplicate sample for document `1`, first on line 1; keep the samples of only one task",
+            "line 2: duplicate sample for document `1`; keep the samples of only one task",
         ),
         (
             r#"{"doc":{}}"#.to_owned(),
