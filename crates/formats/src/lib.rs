@@ -13,7 +13,7 @@ mod export;
 mod import;
 
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -113,14 +113,17 @@ impl Input<'_> {
 
     /// Reads the whole file, if it has at most this number of bytes.
     pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, FormatError> {
-        let bytes = self.start(limit + 1)?;
-        match bytes.len() as u64 > limit {
-            true => Err(self.whole(format_args!(
-                "larger than {} MiB; split it into several files",
-                limit >> 20
-            ))),
-            false => Ok(bytes),
+        let size = fs::metadata(self.file).map_or(0, |found| found.len());
+        if size <= limit {
+            let bytes = self.start(limit + 1)?;
+            if bytes.len() as u64 <= limit {
+                return Ok(bytes);
+            }
         }
+        Err(self.whole(format_args!(
+            "larger than {} MiB; split it into several files",
+            limit >> 20
+        )))
     }
 
     pub(crate) fn whole(self, reason: impl Display) -> FormatError {
