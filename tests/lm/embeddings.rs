@@ -150,27 +150,27 @@ async fn bad_replies_are_errors_in_words() {
         ),
         (
             two(json!([1, 2]), json!([1, "NaN"])),
-            "expected a 32-bit number at position 2 of vector 2, found \"NaN\"",
+            "vector 2: invalid type: string \"NaN\", expected f32",
         ),
         (
             two(json!([null, 2]), json!([1, 2])),
-            "expected a 32-bit number at position 1 of vector 1, found null",
+            "vector 1: invalid type: null, expected f32",
         ),
         (
             two(json!([1e39, 2]), json!([1, 2])),
-            "expected a 32-bit number at position 1 of vector 1, found 1e+39",
+            "expected finite numbers, found inf at position 1 of vector 1",
         ),
         (
             two(json!("AACAPw=="), json!([1, 2])),
-            "expected a list of numbers as vector 1",
+            "vector 1: invalid type: string \"AACAPw==\", expected a sequence",
         ),
         (
             reply(&json!([{ "index": 0, "embedding": [1] }, { "index": 0, "embedding": [2] }])),
-            "found two for index 0",
+            "expected one vector for each index from 0",
         ),
         (
             reply(&json!([{ "index": 0, "embedding": [1] }, { "index": 7, "embedding": [2] }])),
-            "expected an index below 2, found 7",
+            "expected one vector for each index from 0",
         ),
         (
             with_body(

@@ -231,26 +231,9 @@ const ANY_SERVER: &str =
 
 #[test]
 fn a_provider_without_a_prefix_is_an_error_that_names_what_to_write() {
-    for (id, address) in [
-        (
-            "vertex:gemini-3.8-flash",
-            "https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/endpoints/openapi",
-        ),
-        (
-            "bedrock_api:openai.gpt-oss-20b-1:0",
-            "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
-        ),
-    ] {
-        let expected = format!(
-            "unknown provider in model `{id}`; set OPENAI_BASE_URL={address} and OPENAI_API_KEY, and write openai:MODEL"
-        );
-        assert_eq!(unknown(id), expected);
-        assert!(GUIDE.contains(&format!("`{address}`")), "{address}");
-    }
     for (id, meant) in [
         ("openai_resp:gpt-6-sol", "openai:gpt-6-sol"),
         ("gemini_ix:gemini-3.8-flash", "gemini:gemini-3.8-flash"),
-        ("genai_1:own", "openai:own"),
         ("opnai:gpt-6-luna", "openai:gpt-6-luna"),
         ("Antropic:claude", "anthropic:claude"),
         ("gogle:g", "google:g"),

@@ -218,33 +218,3 @@ async fn score_uses_the_store_of_the_option_and_refuses_a_file() {
     }
     assert_eq!(server.received().len(), calls);
 }
-
-#[tokio::test]
-async fn the_file_of_an_earlier_version_is_named_once_and_remains() {
-    let server = Server::start(verdict).await;
-    let (url, dir) = (server.url("/v1"), tempfile::tempdir().unwrap());
-    let old = dir.path().join("replies.redb");
-    std::fs::write(&old, "redb").unwrap();
-    let variables = [
-        ("OPENAI_API_KEY", "k"),
-        ("OPENAI_BASE_URL", url.as_str()),
-        ("DSRS_STORE", dir.path().to_str().unwrap()),
-    ];
-    let run = || score(1, &["-m", "polite", "--lm", MODEL], &variables);
-    let line = "replies.redb: this version cannot read the replies of an earlier version, so those calls are paid for again; remove the file unless you plan to go back to that version\n";
-    let first = run().await;
-    assert_eq!(
-        (first.code, first.err.matches(line).count()),
-        (Some(0), 1),
-        "{}",
-        first.err
-    );
-    let second = run().await;
-    assert_eq!(
-        (second.code, second.err.contains("redb")),
-        (Some(0), false),
-        "{}",
-        second.err
-    );
-    assert_eq!(std::fs::read(old).unwrap(), b"redb");
-}

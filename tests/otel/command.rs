@@ -215,8 +215,7 @@ fn keys_are_headers_of_the_environment() {
 }
 
 #[test]
-fn a_variable_that_would_be_ignored_is_an_error_before_the_run() {
-    const HEADERS: &str = "expected name=value, headers separated by commas, values percent-encoded, as in authorization=Bearer%20KEY";
+fn variables_of_the_exporters_are_read_as_they_are_written() {
     let folder = folder();
     let run = |variable: &str, value: &str| {
         let receiver = Receiver::start(Reply::Accept);
@@ -229,60 +228,16 @@ fn a_variable_that_would_be_ignored_is_an_error_before_the_run() {
             .args([&SCORE[..], &["--otlp", &receiver.url]].concat())
             .output()
             .unwrap();
-        (
-            ran.status.code(),
-            String::from_utf8(ran.stderr).unwrap(),
-            receiver.records().len(),
-        )
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
     };
-    for (variable, value, error) in [
-        (
-            "OTEL_EXPORTER_OTLP_COMPRESSION",
-            "br",
-            "`br`: expected gzip or none",
-        ),
-        (
-            "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION",
-            "gzip,none",
-            "`gzip,none`: expected gzip or none",
-        ),
-        (
-            "OTEL_EXPORTER_OTLP_HEADERS",
-            "a=b,secret",
-            &format!("`header 2`: {HEADERS}"),
-        ),
-        (
-            "OTEL_EXPORTER_OTLP_HEADERS",
-            "=b",
-            &format!("`header 1`: {HEADERS}"),
-        ),
-        (
-            "OTEL_EXPORTER_OTLP_HEADERS",
-            "a b=c",
-            &format!("`header 1`: {HEADERS}"),
-        ),
-        (
-            "OTEL_EXPORTER_OTLP_HEADERS",
-            "a=%0d%0ax: y",
-            &format!("`header 1`: {HEADERS}"),
-        ),
-        (
-            "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-            "a=",
-            &format!("`header 1`: {HEADERS}"),
-        ),
-    ] {
-        let line = format!("error: invalid {variable} {error}\n");
-        assert_eq!(run(variable, value), (Some(2), line, 0));
-    }
     for (variable, value) in [
         ("OTEL_EXPORTER_OTLP_COMPRESSION", "GZIP"),
         ("OTEL_EXPORTER_OTLP_COMPRESSION", "none"),
         ("OTEL_EXPORTER_OTLP_COMPRESSION", " "),
         ("OTEL_EXPORTER_OTLP_HEADERS", "a=b%20c, d=100% ,"),
     ] {
-        let (code, err, _) = run(variable, value);
-        assert_eq!((code, &*err), (Some(0), ""), "{variable}={value}");
+        let accepted = (Some(0), String::new());
+        assert_eq!(run(variable, value), accepted, "{variable}={value}");
     }
 }
 

@@ -65,7 +65,7 @@ fn protobuf_is_read_as_the_json_of_the_same_spans() {
             match imported(&cut) {
                 Err(error) => {
                     assert!(
-                        error.contains("cut: expected OpenTelemetry spans"),
+                        error.contains("cut: expected spans from OpenTelemetry"),
                         "{error}"
                     );
                 }

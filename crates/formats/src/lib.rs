@@ -6,18 +6,19 @@
 //!
 //! `import/` reads the files of other programs, and `export/` writes them.
 
+#[macro_use]
+extern crate dsrs_metrics_values;
+
 mod export;
 mod import;
 
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use dsrs_metrics_core as contract;
 use dsrs_metrics_run::{data, evaluate, results};
-#[cfg(feature = "inspect")]
-use dsrs_metrics_values::text;
 use dsrs_metrics_values::{json, messages, trajectory};
 
 use crate::results::ResultsError;
@@ -40,15 +41,26 @@ pub struct FormatError {
     message: String,
     /// The error of the writer that the caller passed.
     output: Option<io::Error>,
+    /// `true` if a file of another format causes this error.
+    may_be_other: bool,
 }
 
-dsrs_metrics_values::debug_as_display!(FormatError);
+debug_as_display!(FormatError);
 
 impl FormatError {
     pub(crate) fn new(message: impl Display) -> Self {
         Self {
             message: message.to_string(),
             output: None,
+            may_be_other: false,
+        }
+    }
+
+    /// Says that a file of another format causes this error.
+    pub(crate) fn or_other(self) -> Self {
+        Self {
+            may_be_other: true,
+            ..self
         }
     }
 
@@ -75,9 +87,10 @@ impl From<ResultsError> for FormatError {
 
 impl From<io::Error> for FormatError {
     fn from(error: io::Error) -> Self {
+        let message = format!("the exported rows cannot be written: {error}");
         Self {
-            message: format!("the exported rows cannot be written: {error}"),
             output: Some(error),
+            ..Self::new(message)
         }
     }
 }
@@ -89,13 +102,28 @@ pub(crate) struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Reads the file up to this number of bytes, and one more.
-    pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, FormatError> {
+    /// Reads the file up to this number of bytes.
+    pub(crate) fn start(self, limit: u64) -> Result<Vec<u8>, FormatError> {
         let mut bytes = Vec::new();
         let file = File::open(self.file);
-        file.and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        file.and_then(|file| file.take(limit).read_to_end(&mut bytes))
             .map_err(|error| self.whole(error))?;
         Ok(bytes)
+    }
+
+    /// Reads the whole file, if it has at most this number of bytes.
+    pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, FormatError> {
+        let size = fs::metadata(self.file).map_or(0, |found| found.len());
+        if size <= limit {
+            let bytes = self.start(limit + 1)?;
+            if bytes.len() as u64 <= limit {
+                return Ok(bytes);
+            }
+        }
+        Err(self.whole(format_args!(
+            "larger than {} MiB; split it into several files",
+            limit >> 20
+        )))
     }
 
     pub(crate) fn whole(self, reason: impl Display) -> FormatError {

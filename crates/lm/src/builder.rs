@@ -11,7 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use super::client::{Api, Client, HttpSettings, Proxy, Target, Variables};
+use super::client::{Client, HttpSettings, Proxy, Target, Variables};
 use super::estimate::{Estimated, LmEstimate};
 use super::replay::{self, Replay};
 use super::store::Store;
@@ -39,6 +39,7 @@ use super::{
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Default)]
 pub struct LmBuilder {
     id: String,
     variables: Variables,
@@ -55,11 +56,13 @@ pub struct LmBuilder {
     allow_unpriced: bool,
     ledger: Ledger,
     estimate: Option<LmEstimate>,
-    api: Api,
+    is_embedder: bool,
 }
 
+#[derive(Default)]
 enum StoreSetting {
     /// `DSRS_STORE`, or the user's cache folder.
+    #[default]
     Default,
     In(PathBuf),
     None,
@@ -70,20 +73,7 @@ impl LmBuilder {
         Self {
             id,
             variables,
-            key: None,
-            base_url: None,
-            http: HttpSettings::default(),
-            retry: RetryPolicy::default(),
-            circuit: CircuitPolicy::default(),
-            limiter: None,
-            store: StoreSetting::Default,
-            refresh: false,
-            prices: None,
-            budget: None,
-            allow_unpriced: false,
-            ledger: Ledger::new(),
-            estimate: None,
-            api: Api::Replies,
+            ..Self::default()
         }
     }
 
@@ -100,7 +90,7 @@ impl LmBuilder {
     /// # Errors
     /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if `DSRS_LM` is not set.
     pub fn from_env() -> Result<Self, LmError> {
-        let variables = Variables::environment();
+        let variables = Variables::default();
         let variable = "DSRS_LM";
         match variables.get(variable) {
             Some(id) => Ok(Self::new(id, variables)),
@@ -476,17 +466,11 @@ impl LmBuilder {
         /// # }
         /// ```
         pub fn estimate(estimate: LmEstimate) => estimate = Some(estimate);
-    }
-
-    /// Makes the model request embedding vectors instead of replies.
-    ///
-    /// `ProviderEmbedder::of` requires this setting.
-    #[doc(hidden)]
-    pub fn embedding(self) -> Self {
-        Self {
-            api: Api::Embeddings,
-            ..self
-        }
+        #[doc(hidden)]
+        /// Makes the model request embedding vectors instead of replies.
+        ///
+        /// `ProviderEmbedder::of` requires this setting.
+        pub fn embedding() => is_embedder = true;
     }
 
     /// Builds the model.
@@ -532,7 +516,7 @@ impl LmBuilder {
             };
             estimate.activate();
             let layers = Estimated {
-                inner: Client::new(target, self.api, http)?,
+                inner: Client::new(target, self.is_embedder, http)?,
                 estimate,
                 prices,
                 store,
@@ -552,7 +536,7 @@ impl LmBuilder {
         let own = self.limiter;
         let limiter = own.unwrap_or_else(|| RateLimiter::of_account(target.account_hash(), limits));
         let circuit = Circuit::of_address(target.base_url.clone(), self.circuit);
-        let client = Client::new(target, self.api, http)?;
+        let client = Client::new(target, self.is_embedder, http)?;
         let mut priced = Priced::new(client, prices).allow_unpriced(self.allow_unpriced);
         if let Some(budget) = self.budget {
             priced = priced.budget(budget);
@@ -721,7 +705,7 @@ impl Lm {
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
     pub fn builder(id: impl Into<String>) -> LmBuilder {
-        LmBuilder::new(id.into(), Variables::environment())
+        LmBuilder::new(id.into(), Variables::default())
     }
 
     /// Returns the ledger of the model's calls.

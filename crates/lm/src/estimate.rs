@@ -232,14 +232,6 @@ pub(crate) struct Estimated<L> {
 }
 
 impl<L: LanguageModel> Estimated<L> {
-    /// Returns the stored reply to an effective request.
-    fn stored(&self, request: &LmRequest) -> Result<Option<LmReply>, LmError> {
-        let Some(store) = &self.store else {
-            return Ok(None);
-        };
-        find(store, &Key::new(&self.inner, request), 0)
-    }
-
     /// Counts a call with the most it can cost. If the request does not limit the reply, the limit that a budget sets
     /// is used.
     fn count(&self, request: &LmRequest) {
@@ -262,7 +254,9 @@ impl<L: LanguageModel> LanguageModel for Estimated<L> {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (id, purpose) = (self.inner.id(), &request.purpose);
         let effective = self.inner.effective_request(request);
-        if let Some(reply) = self.stored(&effective)? {
+        let key = Key::new(&self.inner, &effective);
+        let stored = self.store.as_ref().map(|store| find(store, &key, 0));
+        if let Some(reply) = stored.transpose()?.flatten() {
             let cached = CallEstimate {
                 cached_calls: 1,
                 ..CallEstimate::default()

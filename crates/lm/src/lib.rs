@@ -94,7 +94,7 @@ pub use self::{
 pub use self::{
     embedding::static_embedder,
     model::{PROBE_PURPOSE, logprobs_probe},
-    record::{Hash, Record},
+    record::Hash,
     reply::reported,
 };
 #[cfg(feature = "store")]
@@ -106,15 +106,11 @@ pub use self::{
 use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
-use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Locks a mutex. The lock survives a panic, because no code leaves a value half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    ignore_poison(mutex.lock())
-}
-
-pub(crate) fn ignore_poison<T>(result: LockResult<T>) -> T {
-    result.unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Creates a directory that is accessible only to this user.

@@ -137,10 +137,9 @@ impl Prices {
     /// ```
     pub fn shipped() -> Self {
         // A test parses the table, so it is always valid.
-        let table = serde_json::from_str(SHIPPED).unwrap_or_default();
         Self {
-            table,
-            msats_per_usd: MSATS_PER_USD,
+            table: serde_json::from_str(SHIPPED).unwrap_or_default(),
+            ..Self::empty()
         }
     }
 
@@ -163,21 +162,20 @@ impl Prices {
         self
     }
 
-    /// Sets the number of msat per US dollar.
-    ///
-    /// The default is [`MSATS_PER_USD`].
-    ///
-    /// ```
-    /// use dsrs_metrics::lm::{Price, Prices, Usage};
-    ///
-    /// let price = Price { input: 1.0, output: 1.0, cached_input: None };
-    /// let prices = Prices::empty().with("local:small", price).msats_per_usd(2_000_000.0);
-    /// // 1,000 tokens cost 0.001 dollars.
-    /// assert_eq!(prices.cost_msats("local:small", &Usage::new(900, 100)), Some(2000));
-    /// ```
-    pub fn msats_per_usd(mut self, msats: f64) -> Self {
-        self.msats_per_usd = msats;
-        self
+    setters! {
+        /// Sets the number of msat per US dollar.
+        ///
+        /// The default is [`MSATS_PER_USD`].
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{Price, Prices, Usage};
+        ///
+        /// let price = Price { input: 1.0, output: 1.0, cached_input: None };
+        /// let prices = Prices::empty().with("local:small", price).msats_per_usd(2_000_000.0);
+        /// // 1,000 tokens cost 0.001 dollars.
+        /// assert_eq!(prices.cost_msats("local:small", &Usage::new(900, 100)), Some(2000));
+        /// ```
+        pub fn msats_per_usd(msats: f64) => msats_per_usd = msats;
     }
 
     /// Adds the prices in a JSON file.

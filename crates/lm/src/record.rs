@@ -9,22 +9,6 @@ use crate::{LanguageModel, LmRequest};
 #[doc(hidden)]
 pub type Hash = [u8; 32];
 
-/// A result to write to the store.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Record<'a> {
-    /// The SHA-256 hash of `about`.
-    pub key: &'a Hash,
-    /// The kind of the result: `reply`, `output`, `evaluation` or `run`.
-    pub kind: &'static str,
-    /// The inputs that the result depends on, as JSON.
-    pub about: &'a str,
-    /// The result, as JSON.
-    pub result: &'a str,
-    /// The cost of the call in millisatoshis, or `None` if it is unknown.
-    pub cost_msats: Option<u64>,
-}
-
 /// Everything that a reply depends on, as JSON text and as its hash.
 ///
 /// It includes the request as sent, in the same order: a model answers in the order of the schema's properties, so even
@@ -61,7 +45,7 @@ impl Key {
 pub(crate) mod no_store {
     use std::path::Path;
 
-    use super::{Hash, Record};
+    use super::Hash;
     use crate::{LmError, LmErrorKind};
 
     #[derive(Debug, Clone)]
@@ -74,10 +58,6 @@ pub(crate) mod no_store {
             Err(LmErrorKind::NoStoreFolder.into())
         }
 
-        pub fn path(&self) -> &Path {
-            Path::new("")
-        }
-
         pub fn last_number(&self) -> Result<i64, LmError> {
             Ok(0)
         }
@@ -86,7 +66,13 @@ pub(crate) mod no_store {
             Ok(None)
         }
 
-        pub fn put(&self, _: &Record<'_>) -> Result<(), LmError> {
+        pub fn put(
+            &self,
+            _: &str,
+            _: (&Hash, &str),
+            _: &str,
+            _: Option<u64>,
+        ) -> Result<(), LmError> {
             Ok(())
         }
 

@@ -13,11 +13,9 @@ use serde::de::DeserializeOwned;
 use super::LmErrorKind;
 #[cfg(feature = "store")]
 use super::Stored;
-use super::record::{Hash, Record};
+use super::record::Hash;
 use super::store::Store;
 use super::{LanguageModel, LmError, LmReply, LmRequest};
-#[cfg(feature = "lm")]
-use super::{layers::find, record::Key};
 
 tokio::task_local! {
     static CURRENT: Scope;
@@ -30,16 +28,10 @@ pub struct Scope {
     store: Store,
     /// Records with this number or a lower one are ignored.
     after: i64,
-    counts: Arc<Counts>,
+    /// The results that were found, and those that were paid for.
+    counts: Arc<[AtomicU64; 2]>,
     /// The first error that prevents storing, shared by all rows of the run.
     error: Arc<OnceLock<LmError>>,
-}
-
-/// The paid results of a row.
-#[derive(Debug, Default)]
-struct Counts {
-    found: AtomicU64,
-    paid: AtomicU64,
 }
 
 impl Scope {
@@ -95,7 +87,7 @@ impl Scope {
     /// The method returns once the result is written.
     pub fn keep(
         &self,
-        kind: &'static str,
+        kind: &str,
         (key, about): (&Hash, &str),
         result: &impl Serialize,
         cost_msats: Option<u64>,
@@ -104,14 +96,7 @@ impl Scope {
         let Ok(result) = serde_json::to_string(result) else {
             return;
         };
-        let record = Record {
-            key,
-            kind,
-            about,
-            result: &result,
-            cost_msats,
-        };
-        if let Err(error) = self.store.put(&record) {
+        if let Err(error) = self.store.put(kind, (key, about), &result, cost_msats) {
             self.fail(error);
         }
     }
@@ -123,13 +108,13 @@ impl Scope {
 
     /// Counts a result as found in the store or as paid for.
     pub fn count(&self, is_found: bool) {
-        let Counts { found, paid } = &*self.counts;
+        let [found, paid] = &*self.counts;
         (if is_found { found } else { paid }).fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the number of results found in the store, and the number of results paid for.
     pub fn counted(&self) -> (u64, u64) {
-        let Counts { found, paid } = &*self.counts;
+        let [found, paid] = &*self.counts;
         (found.load(Ordering::Relaxed), paid.load(Ordering::Relaxed))
     }
 }
@@ -148,6 +133,14 @@ pub(super) fn note(reply: &Result<LmReply, LmError>) {
     let _ = CURRENT.try_with(note);
 }
 
+/// Returns the model with the store of the scope, unless there is none or the model keeps its replies itself.
+#[cfg(feature = "store")]
+fn stored(lm: &dyn LanguageModel) -> Option<Stored<&dyn LanguageModel>> {
+    let scope = CURRENT.try_with(Clone::clone).ok();
+    let Scope { store, after, .. } = scope.filter(|_| !lm.keeps_replies())?;
+    Some(Stored::after(lm, store, after))
+}
+
 /// Returns the amounts to reserve from budgets for the given requests.
 ///
 /// Requests with a stored reply are left out.
@@ -155,17 +148,11 @@ pub(super) fn note(reply: &Result<LmReply, LmError>) {
 pub fn quotes<'a, 'r>(
     calls: impl Iterator<Item = (&'a dyn LanguageModel, &'r LmRequest)>,
 ) -> Vec<super::Quote> {
-    let scope = CURRENT.try_with(Clone::clone).ok();
-    let is_stored = |lm: &dyn LanguageModel, request: &LmRequest| {
-        let Some(scope) = scope.as_ref().filter(|_| !lm.keeps_replies()) else {
-            return false;
-        };
-        let key = Key::new(lm, &lm.effective_request(request));
-        find(&scope.store, &key, scope.after).is_ok_and(|reply| reply.is_some())
+    let quote = |(lm, request): (&dyn LanguageModel, &LmRequest)| match stored(lm) {
+        Some(stored) => stored.quote(request),
+        None => lm.quote(request),
     };
-    calls
-        .filter_map(|(lm, request)| lm.quote(request).filter(|_| !is_stored(lm, request)))
-        .collect()
+    calls.filter_map(quote).collect()
 }
 
 /// Returns the stored reply, or calls the model if there is none.
@@ -173,10 +160,8 @@ pub fn quotes<'a, 'r>(
 /// The function stores a new reply, unless the model stores replies itself.
 pub async fn complete(lm: &dyn LanguageModel, request: &LmRequest) -> Result<LmReply, LmError> {
     #[cfg(feature = "store")]
-    if !lm.keeps_replies()
-        && let Ok(Scope { store, after, .. }) = CURRENT.try_with(Clone::clone)
-    {
-        return Stored::after(lm, store, after).complete(request).await;
+    if let Some(stored) = stored(lm) {
+        return stored.complete(request).await;
     }
     lm.complete(request).await
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// let reply = LmReply::new("Paris").with_usage(Usage::new(40, 2)).with_cost_msats(42);
 /// assert_eq!((reply.stop_reason, reply.cost_msats), (StopReason::End, Some(42)));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LmReply {
     /// The text of the reply.
@@ -75,15 +75,7 @@ impl LmReply {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            stop_reason: StopReason::End,
-            usage: Usage::default(),
-            model: String::new(),
-            fingerprint: None,
-            cost_msats: None,
-            cost_is_lower_bound: false,
-            is_truncated_by_budget: false,
-            cached: false,
-            logprobs: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -173,15 +165,11 @@ const MAX_REPORTED: usize = 200;
 /// Control characters are escaped, and the name is truncated to 200 characters.
 #[doc(hidden)]
 pub fn reported(name: &str) -> Cow<'_, str> {
-    let name = name.trim();
-    let end = name.char_indices().nth(MAX_REPORTED);
-    let start = end.map_or(name, |(end, _)| &name[..end]);
-    let shown = escape::escaped(start);
-    if start.len() == name.len() && shown.chars().nth(MAX_REPORTED).is_none() {
-        return shown;
+    let shown = escape::escaped(name.trim());
+    match shown.chars().nth(MAX_REPORTED) {
+        None => shown,
+        Some(_) => shown.chars().take(MAX_REPORTED - 1).chain(['…']).collect(),
     }
-    let kept: String = shown.chars().take(MAX_REPORTED - 1).collect();
-    Cow::Owned(format!("{kept}…"))
 }
 
 /// The reason a model stopped generating.
@@ -194,11 +182,12 @@ pub fn reported(name: &str) -> Cow<'_, str> {
 /// assert_eq!(json!(refusal), json!({ "refusal": "I cannot judge this." }));
 /// assert_eq!(json!(StopReason::Length), json!("length"));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
     /// The reply is complete.
+    #[default]
     End,
     /// The reply reached the maximum number of tokens and is truncated.
     Length,
@@ -210,14 +199,6 @@ pub enum StopReason {
     Filtered,
     /// The model stopped for another reason, as the provider names it.
     Other(String),
-}
-
-impl StopReason {
-    /// Returns `true` if the model completed its reply.
-    #[cfg(feature = "store")]
-    pub(super) fn is_complete(&self) -> bool {
-        matches!(self, Self::End | Self::Other(_))
-    }
 }
 
 /// The token usage of one or more calls.

@@ -100,24 +100,6 @@ impl ScriptedLm {
         }
     }
 
-    /// Sets the model's name, written as `provider:model`.
-    ///
-    /// ```
-    /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), LmError> {
-    /// let lm = ScriptedLm::new().named("openai:gpt-6-luna").otherwise("yes");
-    /// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
-    /// assert_eq!((lm.id(), reply.model.as_str()), ("openai:gpt-6-luna", "gpt-6-luna"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn named(mut self, id: impl Into<String>) -> Self {
-        self.id = id.into();
-        self
-    }
-
     /// Sets the reply to any request that has a message containing `pattern`.
     ///
     /// ```
@@ -175,6 +157,21 @@ impl ScriptedLm {
     }
 
     setters! {
+        /// Sets the model's name, written as `provider:model`.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let lm = ScriptedLm::new().named("openai:gpt-6-luna").otherwise("yes");
+        /// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
+        /// assert_eq!((lm.id(), reply.model.as_str()), ("openai:gpt-6-luna", "gpt-6-luna"));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn named(id: impl Into<String>) => id = id.into();
+
         /// Sets the delay before each reply.
         ///
         /// ```

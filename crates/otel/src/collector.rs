@@ -11,8 +11,8 @@ use std::{fmt, thread};
 
 use async_trait::async_trait;
 use dsrs_metrics_values::messages::escape;
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{Request, Response, StatusCode};
 use opentelemetry_http::{Bytes, HttpClient, HttpError};
 use opentelemetry_otlp::LogExporter;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
@@ -22,73 +22,56 @@ use opentelemetry_sdk::logs::{LogBatch, LogExporter as ExportLogs};
 use prost::Message as _;
 use reqwest::blocking::{Client, Request as Post};
 use reqwest::redirect::Policy;
-use serde_json::{Map, Value, json};
 
 use super::endpoint::OtelError;
 
 /// How much of a response is read, in bytes. One that reports rejected records has a few hundred.
-const MAX_RESPONSE_BYTES: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: u64 = 64 << 10;
 
 /// The maximum length of the part of a response in an error message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 200;
 
-/// What both signals share: whether anything more is sent, and the last error.
-#[derive(Debug, Default)]
-pub(crate) struct Collector {
-    pub(crate) is_closed: AtomicBool,
-    error: Mutex<Option<String>>,
-}
-
-impl Collector {
-    pub(crate) fn error(&self) -> MutexGuard<'_, Option<String>> {
-        self.error.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn note(&self, error: String) {
-        *self.error() = Some(error);
-    }
-}
-
-/// Creates a client. It blocks, as the threads of the SDK's batch processors require.
-pub(crate) fn client(timeout: Duration) -> Result<Client, OtelError> {
-    // The caller's thread may belong to an asynchronous runtime, where a blocking client must not be built.
-    let built = thread::spawn(move || {
-        let builder = Client::builder().redirect(Policy::none());
-        builder.timeout(timeout).build()
-    });
-    match built.join() {
-        Ok(client) => client.map_err(OtelError::exporter),
-        Err(_) => Err(OtelError::exporter("the HTTP client panicked")),
-    }
-}
-
-/// The requests of one exporter, and counts of its events. An exporter repeats a request that gets no response, or a
+/// The requests of both exporters, and counts of the events. An exporter repeats a request that gets no response, or a
 /// status that allows it.
 #[derive(Debug)]
-pub(crate) struct Signal {
+pub(crate) struct Collector {
     client: Client,
-    collector: Arc<Collector>,
+    /// `true` once nothing more is sent.
+    pub(crate) is_closed: AtomicBool,
+    error: Mutex<Option<String>>,
     /// How many events may wait.
     pub(crate) max_waiting: u64,
     pub(crate) observed: AtomicU64,
     /// Events whose batch was accepted or refused.
-    pub(crate) settled: AtomicU64,
+    settled: AtomicU64,
     pub(crate) delivered: AtomicU64,
     /// How many of the last batch the collector rejected.
     rejected: AtomicU64,
 }
 
-impl Signal {
-    pub(crate) fn new(client: Client, collector: Arc<Collector>, max_waiting: usize) -> Arc<Self> {
-        Arc::new(Self {
-            client,
-            collector,
+impl Collector {
+    pub(crate) fn new(timeout: Duration, max_waiting: usize) -> Result<Arc<Self>, OtelError> {
+        // The caller's thread may belong to an asynchronous runtime, where a blocking client must not be built.
+        let built = thread::spawn(move || {
+            let builder = Client::builder().redirect(Policy::none());
+            builder.timeout(timeout).build()
+        });
+        let panicked = |_| OtelError::exporter("the HTTP client panicked");
+        let client = built.join().map_err(panicked)?;
+        Ok(Arc::new(Self {
+            client: client.map_err(OtelError::exporter)?,
+            is_closed: AtomicBool::new(false),
+            error: Mutex::default(),
             max_waiting: max_waiting as u64,
             observed: AtomicU64::new(0),
             settled: AtomicU64::new(0),
             delivered: AtomicU64::new(0),
             rejected: AtomicU64::new(0),
-        })
+        }))
+    }
+
+    pub(crate) fn error(&self) -> MutexGuard<'_, Option<String>> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn waiting(&self) -> u64 {
@@ -100,86 +83,72 @@ impl Signal {
     pub(crate) fn observe(&self) {
         if self.waiting() >= self.max_waiting {
             let full = "the queue was full, because the collector is slower than the run";
-            let mut error = self.collector.error();
-            error.get_or_insert_with(|| full.to_owned());
+            self.error().get_or_insert_with(|| full.to_owned());
         }
         self.observed.fetch_add(1, Relaxed);
     }
 
-    /// Sends a request, and returns the beginning of its response.
-    fn response(
-        &self,
-        request: Request<Bytes>,
-    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), String> {
+    /// Sends a request, and reads the response.
+    fn send(&self, request: Request<Bytes>) -> Result<(), Failure> {
+        let is_of_events = request.uri().path().ends_with("/v1/logs");
+        let no_response = |reason| (None, None, reason);
         let sent = Post::try_from(request).and_then(|post| self.client.execute(post));
-        let response = sent.map_err(|error| reason(&error))?;
+        let response = sent.map_err(|error| no_response(reason(&error)))?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let (mut body, limit) = (Vec::new(), MAX_RESPONSE_BYTES as u64 + 1);
-        let read = response.take(limit).read_to_end(&mut body);
-        read.map_err(|error| error.to_string())?;
-        Ok((status, headers, body))
-    }
-
-    /// Reads the response to a successful request. Returns the reason if it does not confirm the batch.
-    fn confirm(&self, content_type: &str, body: &[u8]) -> Result<(), String> {
-        if body.is_empty() || accepts_all(body) {
-            return Ok(());
+        let mut body = Vec::new();
+        let read = response.take(MAX_RESPONSE_BYTES).read_to_end(&mut body);
+        read.map_err(|error| no_response(error.to_string()))?;
+        if !status.is_success() {
+            let delay = headers.get(RETRY_AFTER).cloned();
+            return Err((Some(status), delay, status_reason(status, &body)));
         }
-        let is_text = content_type.starts_with("text/") || content_type.contains("json");
-        // The response for spans has the same fields.
-        let partial = match ExportLogsServiceResponse::decode(body) {
-            Ok(response) if !is_text => response.partial_success.unwrap_or_default(),
-            _ => {
-                let found = text(body).unwrap_or_else(|| "other bytes".to_owned());
-                return Err(format!(
-                    "expected an OTLP response, found {found}; check that the URL belongs to a collector"
-                ));
-            }
+        let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let is_text = content_type.is_some_and(|it| it.starts_with("text/") || it.contains("json"));
+        // The response for spans has the same fields. Some collectors send JSON.
+        let response = match is_text {
+            _ if body.is_empty() => Some(ExportLogsServiceResponse::default()),
+            true => serde_json::from_slice(&body).ok(),
+            false => ExportLogsServiceResponse::decode(&*body).ok(),
         };
+        let Some(response) = response else {
+            let found = text(&body).unwrap_or_else(|| "other bytes".to_owned());
+            let reason = format!(
+                "expected an OTLP response, found {found}; check that the URL belongs to a collector"
+            );
+            // A request with this status is not repeated.
+            return Err((Some(StatusCode::BAD_REQUEST), None, reason));
+        };
+        let partial = response.partial_success.unwrap_or_default();
         let rejected = u64::try_from(partial.rejected_log_records).unwrap_or_default();
-        self.rejected.store(rejected, Relaxed);
         match (rejected, partial.error_message) {
             (0, message) if message.is_empty() => {}
-            (0, message) => self.collector.note(message),
-            (_, message) => self.collector.note(format!(
-                "the collector rejected {rejected} of a batch: {message}"
-            )),
+            (0, message) => *self.error() = Some(message),
+            (_, message) => {
+                let rejected = format!("the collector rejected {rejected} of a batch: {message}");
+                *self.error() = Some(rejected);
+            }
+        }
+        if is_of_events {
+            self.rejected.store(rejected, Relaxed);
         }
         Ok(())
     }
 }
 
+/// A status, unless there is no response, the delay that the collector asks for, and the reason.
+type Failure = (Option<StatusCode>, Option<HeaderValue>, String);
+
 #[async_trait]
-impl HttpClient for Signal {
+impl HttpClient for Collector {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let mut answer = Response::<Bytes>::default();
-        // A request with this status is not repeated.
-        let refused = StatusCode::BAD_REQUEST;
-        if self.collector.is_closed.load(Relaxed) {
-            *answer.status_mut() = refused;
+        if self.is_closed.load(Relaxed) {
+            *answer.status_mut() = StatusCode::BAD_REQUEST;
             return Ok(answer);
         }
-        let (status, headers, body) = self.response(request).inspect_err(|reason| {
-            self.collector.note(reason.clone());
-        })?;
-        let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
-        let failed = match status.is_success() {
-            _ if body.len() > MAX_RESPONSE_BYTES => Err((
-                refused,
-                format!(
-                    "the response has more than {MAX_RESPONSE_BYTES} bytes; check that the URL belongs to a collector"
-                ),
-            )),
-            true => {
-                let confirmed = self.confirm(content_type.unwrap_or_default(), &body);
-                confirmed.map_err(|reason| (refused, reason))
-            }
-            false => Err((status, status_reason(status, &body))),
-        };
-        if let Err((status, reason)) = failed {
-            self.collector.note(reason);
-            *answer.status_mut() = status;
-            let delay = headers.get(RETRY_AFTER).cloned();
+        if let Err((status, delay, reason)) = self.send(request) {
+            *self.error() = Some(reason.clone());
+            *answer.status_mut() = status.ok_or(reason)?;
             let delay = delay.map(|delay| (RETRY_AFTER, delay));
             answer.headers_mut().extend(delay);
         }
@@ -191,19 +160,19 @@ impl HttpClient for Signal {
 #[derive(Debug)]
 pub(crate) struct Counted {
     pub(crate) exporter: LogExporter,
-    pub(crate) signal: Arc<Signal>,
+    pub(crate) collector: Arc<Collector>,
 }
 
 impl ExportLogs for Counted {
     async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {
         let events = batch.iter().count() as u64;
         let result = self.exporter.export(batch).await;
-        let rejected = self.signal.rejected.swap(0, Relaxed);
+        let rejected = self.collector.rejected.swap(0, Relaxed);
         if result.is_ok() {
             let delivered = events.saturating_sub(rejected);
-            self.signal.delivered.fetch_add(delivered, Relaxed);
+            self.collector.delivered.fetch_add(delivered, Relaxed);
         }
-        self.signal.settled.fetch_add(events, Relaxed);
+        self.collector.settled.fetch_add(events, Relaxed);
         result
     }
 
@@ -220,14 +189,6 @@ fn reason(error: &reqwest::Error) -> String {
     let sources = std::iter::successors(error.source(), |&error| error.source());
     let innermost = sources.last().map(ToString::to_string);
     innermost.unwrap_or_else(|| error.to_string())
-}
-
-/// Returns `true` if a response is JSON, which some collectors send, and rejects no record.
-fn accepts_all(body: &[u8]) -> bool {
-    serde_json::from_slice(body).is_ok_and(|body: Map<String, Value>| {
-        body.get("partialSuccess")
-            .is_none_or(|partial| *partial == json!({}))
-    })
 }
 
 /// Returns the beginning of a body, if it is text.

@@ -1,11 +1,9 @@
 //! The collector's URL, the exporters' environment variables, and the errors about them.
 
-use std::str::FromStr as _;
 use std::time::Duration;
 use std::{env, fmt};
 
 use dsrs_metrics_values::messages::escape;
-use http::{HeaderName, HeaderValue};
 use reqwest::Url;
 
 /// The variable with the collector's base URL.
@@ -102,54 +100,13 @@ pub(crate) fn timeout() -> Result<Duration, OtelError> {
     };
     match found.trim().parse() {
         Ok(milliseconds) => Ok(Duration::from_millis(milliseconds)),
-        Err(_) => Err(invalid(
-            TIMEOUT,
-            &found,
-            "a number of milliseconds, as in 10000",
-        )),
-    }
-}
-
-/// Checks the variables whose invalid values the exporters would ignore, for both signals and for one.
-pub(crate) fn check_variables() -> Result<(), OtelError> {
-    for signal in ["", "LOGS_", "TRACES_"] {
-        let name = format!("OTEL_EXPORTER_OTLP_{signal}COMPRESSION");
-        let is_known = |found: &String| {
-            let found = found.trim().to_ascii_lowercase();
-            ["gzip", "none"].contains(&&*found)
-        };
-        if let Some(found) = variable(&name).filter(|found| !is_known(found)) {
-            return Err(invalid(&name, &found, "gzip or none"));
-        }
-        let name = format!("OTEL_EXPORTER_OTLP_{signal}HEADERS");
-        let headers = variable(&name).unwrap_or_default();
-        let mut headers = headers.split(',');
-        if let Some(place) = headers.position(|header| !is_header(header.trim())) {
-            // The header may be a key, so it is not shown.
-            let found = format!("header {}", place + 1);
-            let expected = "name=value, headers separated by commas, values percent-encoded, as in authorization=Bearer%20KEY";
-            return Err(invalid(&name, &found, expected));
+        Err(_) => {
+            let found = escape::escaped(&found);
+            let expected = "expected a number of milliseconds, as in 10000";
+            let reason = format!("invalid {TIMEOUT} `{found}`: {expected}");
+            Err(OtelError::new(reason))
         }
     }
-    Ok(())
-}
-
-fn invalid(variable: &str, found: &str, expected: &str) -> OtelError {
-    let found = escape::escaped(found);
-    OtelError::new(format!("invalid {variable} `{found}`: expected {expected}"))
-}
-
-/// Returns `true` if the exporters send this header, or if it is empty, as after a trailing comma.
-fn is_header(header: &str) -> bool {
-    let Some((name, value)) = header.split_once('=') else {
-        return header.is_empty();
-    };
-    let codes = value.split('%').skip(1).filter_map(|code| code.get(..2));
-    let mut bytes = codes.filter_map(|code| u8::from_str_radix(code, 16).ok());
-    !value.trim().is_empty()
-        && HeaderName::from_str(name.trim()).is_ok()
-        && HeaderValue::from_str(value.trim()).is_ok()
-        && bytes.all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 /// Returns the value of a variable. An empty one counts as unset.

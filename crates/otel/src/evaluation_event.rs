@@ -85,88 +85,57 @@ impl EvaluationEvent<'_> {
         }
     }
 
-    /// Writes the event into a record.
+    /// Writes the event into a record. Its label is `pass` or `fail`, or the outcome of a row without a score.
     pub(crate) fn write(
         &self,
         record: &mut impl LogRecord,
         common: impl Iterator<Item = Attribute>,
     ) {
+        let (row, score) = (self.row, self.score);
         record.set_event_name(NAME);
-        if let Some(time) = self.row.time {
+        if let Some(time) = row.time {
             record.set_timestamp(time);
         }
-        if let Some((trace, span)) = self.row.span {
+        if let Some((trace, span)) = row.span {
             record.set_trace_context(trace, span, Some(TraceFlags::SAMPLED));
         }
-        if self.score.outcome.is_failure() {
+        let (outcome, metric) = (score.outcome, self.metric);
+        let is_failure = outcome.is_failure();
+        if is_failure {
             record.set_severity_number(Severity::Warn);
         }
-        record.set_body(self.body().into());
-        let add = |(name, value): Attribute| record.add_attribute(name, value);
-        self.attributes().chain(common).for_each(add);
-    }
-
-    fn attributes(&self) -> impl Iterator<Item = Attribute> {
-        let (row, score) = (self.row, self.score);
+        let label = match score.passed {
+            _ if is_failure => None,
+            _ if outcome != ResultOutcome::Scored => Some(outcome.name()),
+            passed => passed.map(|passed| if passed { "pass" } else { "fail" }),
+        };
+        let explanation = score.explanation().filter(|_| self.detail.texts);
+        let error_type = self.error_type.as_deref().unwrap_or(outcome.name());
+        let result = match (score.value, label, explanation) {
+            (Some(value), ..) => format!("={value}"),
+            (None, Some(label), _) => format!(": {label}"),
+            (None, None, Some(error)) => format!(" failed: {error}"),
+            (None, None, None) => " failed".to_owned(),
+        };
+        record.set_body(format!("evaluation: {metric}{result}").into());
         let text = |text: &str| AnyValue::from(text.to_owned());
         let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
         let judge = score.is_judged_offline.then_some(OFFLINE_JUDGE);
-        let attributes = [
-            ("gen_ai.evaluation.name", Some(text(self.metric))),
-            ("dsrs.row.id", Some(text(row.id))),
-            (
-                "gen_ai.evaluation.score.value",
-                score.value.map(AnyValue::from),
-            ),
-            (
-                "gen_ai.evaluation.score.label",
-                self.label().map(AnyValue::from),
-            ),
-            (
-                "gen_ai.evaluation.explanation",
-                self.explanation().map(text),
-            ),
-            ("error.type", self.error_type().map(AnyValue::from)),
-            ("gen_ai.response.id", row.response_id.map(text)),
-            ("dsrs.cost_msats", (cost > 0).then(|| cost.into())),
-            ("dsrs.judge", judge.map(AnyValue::from)),
-        ];
-        let known = attributes.into_iter();
-        known.filter_map(|(name, it)| Some((name, it?)))
-    }
-
-    /// Returns `pass` or `fail`, or the outcome of a row without a score; `None` for a failure.
-    fn label(&self) -> Option<&'static str> {
-        match self.score.outcome {
-            ResultOutcome::Scored => {
-                let passed = self.score.passed;
-                passed.map(|passed| if passed { "pass" } else { "fail" })
+        let mut add = |name, value: Option<AnyValue>| {
+            if let Some(value) = value {
+                record.add_attribute(name, value);
             }
-            outcome if outcome.is_failure() => None,
-            outcome => Some(outcome.name()),
-        }
-    }
-
-    /// Returns the score's explanation or the error's message, if they are sent.
-    fn explanation(&self) -> Option<&str> {
-        self.score.explanation().filter(|_| self.detail.texts)
-    }
-
-    fn error_type(&self) -> Option<String> {
-        let (outcome, known) = (self.score.outcome, self.error_type.clone());
-        let name = || known.unwrap_or_else(|| outcome.name().to_owned());
-        outcome.is_failure().then(name)
-    }
-
-    /// Returns a line for human readers.
-    fn body(&self) -> String {
-        let metric = self.metric;
-        match (self.score.value, self.label(), self.explanation()) {
-            (Some(value), ..) => format!("evaluation: {metric}={value}"),
-            (None, Some(label), _) => format!("evaluation: {metric}: {label}"),
-            (None, None, Some(error)) => format!("evaluation: {metric} failed: {error}"),
-            (None, None, None) => format!("evaluation: {metric} failed"),
-        }
+        };
+        add("gen_ai.evaluation.name", Some(text(metric)));
+        add("dsrs.row.id", Some(text(row.id)));
+        add("gen_ai.evaluation.score.value", score.value.map(Into::into));
+        add("gen_ai.evaluation.score.label", label.map(text));
+        add("gen_ai.evaluation.explanation", explanation.map(text));
+        add("error.type", is_failure.then(|| text(error_type)));
+        add("gen_ai.response.id", row.response_id.map(text));
+        add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
+        add("dsrs.judge", judge.map(AnyValue::from));
+        common.for_each(|(name, value)| add(name, Some(value)));
     }
 }
 
@@ -233,22 +202,16 @@ fn of_metric(name: &str, identity: &MetricIdentity) -> Vec<Attribute> {
         Direction::LowerIsBetter => "lower_is_better",
         _ => "higher_is_better",
     };
-    let range = identity.range();
-    let attributes: [(_, Option<AnyValue>); 5] = [
-        (
-            "gen_ai.evaluation.evaluator.source",
-            Some(source.to_string().into()),
-        ),
-        (
-            "gen_ai.evaluation.evaluator.version",
-            version.map(AnyValue::from),
-        ),
-        ("dsrs.score.direction", Some(direction.into())),
-        ("dsrs.score.min", range.map(|range| range.min.into())),
-        ("dsrs.score.max", range.map(|range| range.max.into())),
+    let (range, source) = (identity.range(), source.to_string());
+    let mut attributes: Vec<Attribute> = vec![
+        ("gen_ai.evaluation.evaluator.source", source.into()),
+        ("dsrs.score.direction", direction.into()),
     ];
-    let known = attributes.into_iter();
-    known.filter_map(|(name, it)| Some((name, it?))).collect()
+    let version = version.map(AnyValue::from);
+    attributes.extend(version.map(|it| ("gen_ai.evaluation.evaluator.version", it)));
+    attributes.extend(range.map(|range| ("dsrs.score.min", range.min.into())));
+    attributes.extend(range.map(|range| ("dsrs.score.max", range.max.into())));
+    attributes
 }
 
 #[cfg(test)]

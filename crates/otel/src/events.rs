@@ -26,8 +26,8 @@ use opentelemetry_sdk::trace::{
 };
 
 use crate::chat_span;
-use crate::collector::{Collector, Counted, Delivery, Signal, client};
-use crate::endpoint::{OtelError, base_url, check_variables, timeout};
+use crate::collector::{Collector, Counted, Delivery};
+use crate::endpoint::{OtelError, base_url, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, RunAttributes, error_type};
 
 /// An observer that sends the results of a run to an OpenTelemetry collector.
@@ -157,18 +157,15 @@ impl OtelEventsBuilder {
         let detail = self.detail;
         let url = base_url(self.endpoint.as_deref())?;
         let timeout = self.timeout.map_or_else(timeout, Ok)?;
-        check_variables()?;
         let (max_events, max_spans) = self.queue.map_or(QUEUES, |queue| (queue, queue));
-        let (collector, client) = (Arc::<Collector>::default(), client(timeout)?);
-        let signal = |queue| Signal::new(client.clone(), Arc::clone(&collector), queue);
-        let (events, of_spans) = (signal(max_events), signal(max_spans));
+        let collector = Collector::new(timeout, max_events)?;
         let logs = LogExporter::builder().with_http();
         let spans = SpanExporter::builder().with_http();
-        let logs = over_http(logs, &events, format!("{url}/v1/logs")).build();
-        let spans = over_http(spans, &of_spans, format!("{url}/v1/traces")).build();
+        let logs = over_http(logs, &collector, format!("{url}/v1/logs")).build();
+        let spans = over_http(spans, &collector, format!("{url}/v1/traces")).build();
         let logs = Counted {
             exporter: logs.map_err(OtelError::exporter)?,
-            signal: Arc::clone(&events),
+            collector: Arc::clone(&collector),
         };
         let spans = spans.map_err(OtelError::exporter)?;
         let batch = if detail.texts { BATCHES.1 } else { BATCHES.0 };
@@ -202,7 +199,6 @@ impl OtelEventsBuilder {
             spans,
             url,
             collector,
-            events,
             detail,
             timeout,
             run: Mutex::default(),
@@ -218,7 +214,6 @@ struct Inner {
     tracer: SdkTracer,
     url: String,
     collector: Arc<Collector>,
-    events: Arc<Signal>,
     detail: Detail,
     timeout: Duration,
     /// The current run, and the names of its metrics in the order of outcomes.
@@ -334,7 +329,7 @@ impl OtelEvents {
             .map(|manifest| RunAttributes::new(&manifest.run))
             .unwrap_or_default();
         let time = manifest.and_then(end_of);
-        let (mut is_moving, max_waiting) = (true, self.0.events.max_waiting / 2);
+        let (mut is_moving, max_waiting) = (true, self.0.collector.max_waiting / 2);
         for row in results.rows() {
             // Once the collector is lost, the remaining events are only counted.
             is_moving = is_moving && self.0.waits_for_at_most(max_waiting);
@@ -366,7 +361,7 @@ impl OtelEvents {
         if !event.is_emitted() {
             return;
         }
-        self.0.events.observe();
+        self.0.collector.observe();
         let mut record = self.0.logger.create_log_record();
         event.write(&mut record, run.of(metric));
         self.0.logger.emit(record);
@@ -404,13 +399,13 @@ impl<G, P> Observer<G, P> for OtelEvents {
 impl Inner {
     /// Waits until at most this many events are waiting. Returns `false` if nothing was sent for the time limit.
     fn waits_for_at_most(&self, events: u64) -> bool {
-        let (mut waiting, mut since) = (self.events.waiting(), Instant::now());
+        let (mut waiting, mut since) = (self.collector.waiting(), Instant::now());
         while waiting > events {
             if since.elapsed() >= self.timeout {
                 return false;
             }
             thread::sleep(Duration::from_millis(10));
-            let now = self.events.waiting();
+            let now = self.collector.waiting();
             if now != waiting {
                 (waiting, since) = (now, Instant::now());
             }
@@ -432,8 +427,8 @@ impl Inner {
         self.collector.is_closed.store(true, Relaxed);
         Delivery {
             url: self.url.clone(),
-            events: self.events.observed.load(Relaxed),
-            delivered_events: self.events.delivered.load(Relaxed),
+            events: self.collector.observed.load(Relaxed),
+            delivered_events: self.collector.delivered.load(Relaxed),
             error: self.collector.error().clone(),
         }
     }
@@ -441,7 +436,7 @@ impl Inner {
 
 fn over_http<B: WithExportConfig + WithHttpConfig>(
     exporter: B,
-    signal: &Arc<Signal>,
+    collector: &Arc<Collector>,
     url: String,
 ) -> B {
     // A batch that the collector cannot accept now is sent again until it is accepted, or the last seconds of the run
@@ -450,7 +445,7 @@ fn over_http<B: WithExportConfig + WithHttpConfig>(
         .with_max_retries(usize::MAX)
         .with_max_delay(Duration::from_secs(2));
     exporter
-        .with_shared_http_client(signal.clone())
+        .with_shared_http_client(collector.clone())
         .with_endpoint(url)
         .with_timeout(Duration::MAX)
         .with_retry_policy(retries)

@@ -139,10 +139,12 @@ fn a_truncated_archive_is_named_at_any_length() {
     let bytes = archive(&good());
     for length in [4, 30, bytes.len() / 2, bytes.len() - 23, bytes.len() - 1] {
         let error = error(&bytes[..length]);
-        assert_eq!(
-            error,
-            "the archive is cut off: the end of its directory is missing; copy the file again",
-            "{length}"
+        let reason = error.strip_prefix("the archive is cut off or damaged: ");
+        let reason = reason.and_then(|it| it.strip_suffix("; copy the file again"));
+        let known = ["Missing end of central directory", "Unexpected end of file"];
+        assert!(
+            reason.is_some_and(|it| known.contains(&it)),
+            "{length}: {error}"
         );
     }
     // Bytes that are missing before the directory.
@@ -156,24 +158,19 @@ fn a_truncated_archive_is_named_at_any_length() {
 fn absurd_sizes_in_the_directory_are_errors() {
     let mut members = good();
     members[0].offset = Some(u32::MAX - 1);
-    let long = error(&archive(&members));
-    assert!(
-        long.starts_with("member `samples/q1_epoch_1.json`: at byte 4294967294 with "),
-        "{long}"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"sample q1, epoch 1: no member at its offset; copy the file again");
     let mut members = good();
     members[0].length = Some(u32::MAX - 1);
     let shorter = error(&archive(&members));
-    assert!(
-        shorter.contains("but the directory says 4294967294"),
-        "{shorter}"
-    );
+    assert_snapshot!(shorter,
+        @"sample q1, epoch 1: cannot be read: Invalid size: expected 4294967294, got 96; copy the file again");
     let mut members = good();
     members[0].length = Some(3);
     let longer = error(&archive(&members));
     assert_eq!(
         longer,
-        "sample q1, epoch 1: longer than the 3 bytes that the directory says"
+        "sample q1, epoch 1: cannot be read: Invalid size: expected 3, got 32; copy the file again"
     );
     let mut members = good();
     members[1].offset = Some(1);
@@ -193,7 +190,7 @@ fn absurd_sizes_in_the_directory_are_errors() {
     let outside = error(&bytes);
     assert_eq!(
         outside,
-        "the archive's directory is damaged: Invalid end of central directory; copy the file again"
+        "the archive is cut off or damaged: Invalid end of central directory; copy the file again"
     );
 }
 
@@ -231,20 +228,20 @@ fn damaged_members_are_named() {
     let mut members = good();
     members[0].compressed = Some(sample("q1", 1, "\"I\""));
     let checksum = error(&archive(&members));
-    assert_eq!(
-        checksum,
-        "sample q1, epoch 1: damaged: its checksum differs; copy the file again"
+    assert!(
+        checksum.starts_with("sample q1, epoch 1: cannot be read: Invalid checksum: "),
+        "{checksum}"
     );
     let mut members = good();
     (members[0].method, members[0].compressed) = (93, Some(b"not zstd".to_vec()));
     let zstd = error(&archive(&members));
     assert!(
-        zstd.starts_with("sample q1, epoch 1: cannot be decompressed: "),
+        zstd.starts_with("sample q1, epoch 1: cannot be read: "),
         "{zstd}"
     );
     for (content, expected) in [
-        ("", "empty"),
-        ("[1]", "expected an object"),
+        ("", "the object does not end; 0 bytes were read"),
+        ("[1]", "invalid type: sequence, expected an object"),
         (
             r#"{"id":"q1""#,
             "the object does not end; 10 bytes were read",
@@ -440,27 +437,9 @@ fn samples_that_the_header_counts_and_the_log_lacks_are_named() {
         "the member `samples/2_epoch_x.json` is skipped, because its name is not a sample's name"
             .to_owned();
     let missing =
-        "the header counts 4 samples, but the log has 3 without `2 (epoch 2)`; copy the file again"
-            .to_owned();
+        "the summary counts 4 samples, but the rows have 3; copy the file again".to_owned();
     assert_eq!(notes(4), (vec![missing, unread.clone()], true));
     assert_eq!(notes(3), (vec![unread], false));
-}
-
-/// The numbers of the header may be invented.
-#[test]
-fn missing_epochs_are_counted_up_to_a_limit() {
-    let header = counting(4).replace(r#""epochs":2"#, r#""epochs":4294967295"#);
-    let members = [
-        Member::new("samples/q1_epoch_1.json", sample("q1", 1, "1")),
-        Member::new("header.json", header),
-    ];
-    let folder = Folder::with("a.eval", archive(&members));
-    let note = "warning: a.eval: the header counts 4 samples, but the log has 1 without `q1 (epoch 2)`, `q1 (epoch 3)`";
-    let shown = folder.run("score a.eval --from inspect").err;
-    assert!(
-        shown.contains(note) && shown.contains(" and 980 more; copy the file again"),
-        "{shown}"
-    );
 }
 
 #[test]

@@ -19,6 +19,21 @@ fn error(format: &str, content: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
+fn a_file_beyond_the_largest_size_is_not_read() {
+    let folder = Folder::with("file.jsonl", "{}");
+    let file = fs::File::options()
+        .write(true)
+        .open(folder.path("file.jsonl"));
+    file.unwrap().set_len((2 << 30) + 1).unwrap();
+    for format in ["lm-eval", "atif"] {
+        assert_eq!(
+            folder.score_error(&format!("--from {format} file.jsonl -m em")),
+            "file.jsonl: larger than 2048 MiB; split it into several files"
+        );
+    }
+}
+
+#[test]
 fn a_file_of_another_format_is_described() {
     let results = r#"{"id":"a","scores":{"em":{"outcome":"scored","value":1}}}"#;
     let eval = fs::read(log("agent.eval")).unwrap();
@@ -72,7 +87,7 @@ fn damaged_samples_of_lm_eval_are_named_with_their_line() {
     for (second, expected) in [
         (
             good.to_owned(),
-            "line 2: duplicate sample for document `1`, first on line 1; keep the samples of only one task",
+            "line 2: duplicate sample for document `1`; keep the samples of only one task",
         ),
         (
             r#"{"doc":{}}"#.to_owned(),

@@ -234,7 +234,7 @@ fn without_results_the_identity_of_samples_is_unknown() {
     let [a, b] = FORMATS[1].1;
     let ran = run(&folder, &format!("compare --from lm-eval {a} {b}"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let warning = "warning: a/samples_sums_x.jsonl: no `a/results_x.json`: the version of the task and the direction of its metrics are unknown";
+    let warning = "warning: a/samples_sums_x.jsonl: no results_DATE.json for samples_TASK_DATE.jsonl: the version of the task and the direction of its metrics are unknown";
     assert!(ran.err.contains(warning), "{}", ran.err);
 }
 

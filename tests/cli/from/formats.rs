@@ -282,8 +282,8 @@ fn a_file_whose_header_counts_other_rows_is_noted() {
         text.replace("\"successes\": 1", "\"successes\": 3"),
     );
     let ran = folder.run("score --from promptfoo cut.json");
-    let warning = "warning: cut.json: the header counts 6 tests, but the rows have 4; copy the file again\n\
-                   warning: cut.json: the header counts 3 tests that pass, but the rows have 1; copy the file again\n";
+    let warning = "warning: cut.json: the summary counts 6 tests, but the rows have 4; copy the file again\n\
+                   warning: cut.json: the summary counts 3 tests that pass, but the rows have 1; copy the file again\n";
     assert_eq!(ran.err, warning);
 }
 
@@ -498,7 +498,7 @@ fn a_log_without_version_is_read_and_its_other_accuracy_is_noted() {
             ran.out,
             ran.err
         );
-        let note = "the header has 0.7500 as accuracy of `match`, but the rows have 0.5000; the log was changed or is incomplete\n";
+        let note = "the summary has 0.7500 as accuracy of `match`, but the rows have 0.5000; the file was changed or is incomplete\n";
         assert!(ran.err.ends_with(note), "{}", ran.err);
     }
 }
@@ -531,9 +531,8 @@ fn means_of_the_header_that_the_rows_do_not_have_are_noted() {
     folder.write("results_d.json", changed.to_string());
     let ran = folder.run("score --from lm-eval samples_sums_d.jsonl");
     assert!(
-        ran.err.contains(
-            "the results have 0.9900 as `exact_match:strict-match`, but the samples have "
-        ),
+        ran.err
+            .contains("the summary has 0.9900 as `exact_match:strict-match`, but the rows have "),
         "{}",
         ran.err
     );
@@ -548,7 +547,7 @@ fn means_of_the_header_that_the_rows_do_not_have_are_noted() {
     let ran = folder.run("score --from lm-eval samples_sums_d.jsonl");
     assert!(
         ran.err
-            .contains("the results are for 40 samples, but the file has 39; copy the file again"),
+            .contains("the summary counts 40 samples, but the rows have 39; copy the file again"),
         "{}",
         ran.err
     );

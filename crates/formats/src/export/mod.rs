@@ -115,45 +115,38 @@ impl Export {
         self
     }
 
-    /// Sets the field that contains the program's input.
-    ///
-    /// The field is an attribute, `gold.FIELD` or `pred.FIELD`. The default is `gold.input` or, if a row lacks it,
-    /// `gold.question`. If a row has neither, the whole gold row is exported as JSON.
-    ///
-    /// ```
-    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
-    /// let export = Export::to(ExportFormat::OpenInference).input("gold.query");
-    /// ```
-    pub fn input(mut self, field: impl Into<String>) -> Self {
-        self.settings.input = Some(field.into());
-        self
-    }
+    setters! {
+        /// Sets the field that contains the program's input.
+        ///
+        /// The field is an attribute, `gold.FIELD` or `pred.FIELD`. The default is `gold.input` or, if a row lacks it,
+        /// `gold.question`. If a row has neither, the whole gold row is exported as JSON.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+        /// let export = Export::to(ExportFormat::OpenInference).input("gold.query");
+        /// ```
+        pub fn input(field: impl Into<String>) => settings.input = Some(field.into());
 
-    /// Sets the field that contains the expected answer.
-    ///
-    /// The default is `gold.target` or, if a row lacks it, `gold.answer`. If a row has neither, it is exported without
-    /// an expected answer.
-    ///
-    /// ```
-    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
-    /// let export = Export::to(ExportFormat::OpenInference).target("gold.label");
-    /// ```
-    pub fn target(mut self, field: impl Into<String>) -> Self {
-        self.settings.target = Some(field.into());
-        self
-    }
+        /// Sets the field that contains the expected answer.
+        ///
+        /// The default is `gold.target` or, if a row lacks it, `gold.answer`. If a row has neither, it is exported without
+        /// an expected answer.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+        /// let export = Export::to(ExportFormat::OpenInference).target("gold.label");
+        /// ```
+        pub fn target(field: impl Into<String>) => settings.target = Some(field.into());
 
-    /// Sets the field that contains the program's answer.
-    ///
-    /// The default is `pred.answer`. If a row lacks it, the whole prediction is exported as JSON.
-    ///
-    /// ```
-    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
-    /// let export = Export::to(ExportFormat::OpenInference).output("pred.summary");
-    /// ```
-    pub fn output(mut self, field: impl Into<String>) -> Self {
-        self.settings.output = Some(field.into());
-        self
+        /// Sets the field that contains the program's answer.
+        ///
+        /// The default is `pred.answer`. If a row lacks it, the whole prediction is exported as JSON.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+        /// let export = Export::to(ExportFormat::OpenInference).output("pred.summary");
+        /// ```
+        pub fn output(field: impl Into<String>) => settings.output = Some(field.into());
     }
 
     /// Converts a result file to a format that consists of a single file.

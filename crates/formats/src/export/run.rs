@@ -189,24 +189,14 @@ impl LeftOut {
         *self.0.entry(outcome.name()).or_default() += 1;
     }
 
-    /// `3 results without a score are not in the output: 2 abstained, 1 gated`
+    /// `results without a score are not in the output: 2 abstained, 1 gated`
     pub(super) fn note(&self) -> Option<String> {
-        let all: u64 = self.0.values().sum();
-        let mut each: Vec<_> = self
-            .0
-            .iter()
-            .map(|(name, count)| format!("{count} {name}"))
-            .collect();
+        let each = self.0.iter().map(|(name, count)| format!("{count} {name}"));
+        let mut each: Vec<String> = each.collect();
         each.sort_unstable();
-        let (results, are) = match all {
-            1 => ("result", "is"),
-            _ => ("results", "are"),
-        };
-        (all > 0).then(|| {
-            format!(
-                "{all} {results} without a score {are} not in the output: {}",
-                each.join(", ")
-            )
+        (!each.is_empty()).then(|| {
+            let each = each.join(", ");
+            format!("results without a score are not in the output: {each}")
         })
     }
 }

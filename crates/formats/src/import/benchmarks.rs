@@ -9,8 +9,6 @@ use super::table::{Table, TableRow, at, list, objects, pick, put, text, tokens};
 use super::text::as_string;
 use crate::{FormatError, Input};
 
-const BFCL: &str = "BFCL results with `id` and `result`";
-
 /// Results of the Berkeley Function Calling Leaderboard (`BFCL_.._result.json`), with `BFCL_.._score.json`, which lists
 /// the wrong rows, and with possible answers:
 /// <https://github.com/ShishirPatil/gorilla/tree/main/berkeley-function-call-leaderboard>.
@@ -18,7 +16,7 @@ pub(super) fn import_bfcl(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut results, mut wrong, mut answers) = (Vec::new(), HashMap::new(), HashMap::new());
     let mut counts = None;
     for input in inputs {
-        for object in objects(*input, BFCL)? {
+        for object in objects(*input)? {
             let count = |name: &str| object[name].as_u64();
             if let (Some(right), Some(all)) = (count("correct_count"), count("total_count")) {
                 let (all_right, all_rows) = counts.get_or_insert((0, 0));
@@ -73,9 +71,6 @@ fn bfcl_calls(result: &Value) -> Option<Value> {
     calls.collect::<Option<Vec<_>>>().map(Value::from)
 }
 
-const SWEBENCH: &str =
-    "SWE-bench predictions with `instance_id` and `model_patch`, or a report with `resolved_ids`";
-
 /// The lists of a report. An instance without a result counts against the rate, as in the report.
 const LISTS: [(&str, &str); 6] = [
     ("resolved_ids", ""),
@@ -92,7 +87,7 @@ pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError
     let (mut table, mut rows) = (Table::default(), IndexMap::<String, TableRow>::new());
     let mut reports = Vec::new();
     for input in inputs {
-        for object in objects(*input, SWEBENCH)? {
+        for object in objects(*input)? {
             if object.get("resolved_ids").is_some() {
                 reports.push(object);
                 continue;
@@ -105,7 +100,8 @@ pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError
             };
             for prediction in predictions {
                 let id = text(prediction, "/instance_id");
-                let id = id.ok_or_else(|| input.whole(format_args!("expected {SWEBENCH}")))?;
+                let id =
+                    id.ok_or_else(|| input.whole("a prediction without `instance_id`").or_other())?;
                 let mut row = TableRow::new(&*id);
                 row.pred = pick(prediction, &[("answer", "/model_patch")]);
                 table.run.label = text(prediction, "/model_name_or_path");
@@ -141,8 +137,6 @@ pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError
     Ok(table)
 }
 
-const HELM: &str = "HELM statistics with `instance_id` and `stats`";
-
 /// The beginnings of the names of statistics about time, tokens and probabilities, which are no scores.
 const NO_SCORES: &str = "num_ finish_reason_ inference_ training_ estimated_ prompt_ max_prob logprob batch_size predicted_index";
 
@@ -152,7 +146,7 @@ pub(super) fn import_helm(input: Input<'_>) -> Result<Table, FormatError> {
     let (mut table, mut states) = (Table::default(), HashMap::new());
     let path = input.file.with_file_name("scenario_state.json");
     let state = match path.exists() {
-        true => objects(Input { file: &path }, "a HELM state")?.swap_remove(0),
+        true => objects(Input { file: &path })?.swap_remove(0),
         false => {
             let note = "no `scenario_state.json` in its folder, so rows have no prompts or answers";
             table.notes.push(note.to_owned());
@@ -169,7 +163,7 @@ pub(super) fn import_helm(input: Input<'_>) -> Result<Table, FormatError> {
         );
         states.insert(id, state);
     }
-    for instance in objects(input, HELM)? {
+    for instance in objects(input)? {
         let trial = &instance["train_trial_index"];
         let id = row_id(&instance["instance_id"], &instance["perturbation"], trial);
         let mut row = match states.get(&id) {

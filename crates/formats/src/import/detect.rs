@@ -87,37 +87,42 @@ impl ForeignFormat {
 const START: u64 = 64 << 10;
 
 /// The formats by keys of their first object, or columns of their first line.
-const KEYS: [(&str, &str); 20] = [
-    ("inspect", "eval version"),
-    ("inspect", "eval status"),
-    ("lm-eval", "doc_id"),
-    ("otlp", "resourceSpans"),
-    ("atif", "schema_version steps"),
-    ("promptfoo", "evalId results"),
-    ("promptfoo", "results config shareableUrl"),
-    ("deepeval", "testCases"),
-    ("deepeval", "testRunData"),
-    ("deepeval", "input actual_output expected_output"),
-    ("ragas", "user_input response"),
-    ("ragas", "user_input retrieved_contexts"),
-    ("ragas", "question contexts answer ground_truth"),
-    ("bfcl", "accuracy correct_count total_count"),
-    ("bfcl", "id result latency"),
-    ("helm", "instance_id stats"),
-    ("helm", "adapter_spec request_states"),
-    ("swebench", "instance_id model_patch"),
-    ("swebench", "resolved_ids submitted_ids"),
-    ("openai-batch", "custom_id response"),
+const KEYS: [(ForeignFormat, &str); 20] = [
+    (ForeignFormat::Inspect, "eval version"),
+    (ForeignFormat::Inspect, "eval status"),
+    (ForeignFormat::LmEval, "doc_id"),
+    (ForeignFormat::Otlp, "resourceSpans"),
+    (ForeignFormat::Atif, "schema_version steps"),
+    (ForeignFormat::Promptfoo, "evalId results"),
+    (ForeignFormat::Promptfoo, "results config shareableUrl"),
+    (ForeignFormat::Deepeval, "testCases"),
+    (ForeignFormat::Deepeval, "testRunData"),
+    (
+        ForeignFormat::Deepeval,
+        "input actual_output expected_output",
+    ),
+    (ForeignFormat::Ragas, "user_input response"),
+    (ForeignFormat::Ragas, "user_input retrieved_contexts"),
+    (
+        ForeignFormat::Ragas,
+        "question contexts answer ground_truth",
+    ),
+    (ForeignFormat::Bfcl, "accuracy correct_count total_count"),
+    (ForeignFormat::Bfcl, "id result latency"),
+    (ForeignFormat::Helm, "instance_id stats"),
+    (ForeignFormat::Helm, "adapter_spec request_states"),
+    (ForeignFormat::Swebench, "instance_id model_patch"),
+    (ForeignFormat::Swebench, "resolved_ids submitted_ids"),
+    (ForeignFormat::OpenaiBatch, "custom_id response"),
 ];
 
-/// Describes a format: `a log from inspect_ai (`--from inspect`)`.
-fn described(format: &str) -> String {
-    let nouns = ForeignFormat::ALL
-        .iter()
-        .filter(|(_, name, _)| *name == format);
-    let noun: String = nouns.map(|(_, _, noun)| *noun).collect();
+/// Describes a format, and the option that imports it: `a log from inspect_ai` and `(`--from inspect`)`.
+fn described(format: ForeignFormat) -> (String, String) {
+    let mut known = ForeignFormat::ALL.iter().filter(|(it, ..)| *it == format);
+    let (_, name, noun) = known.next().unwrap_or(&ForeignFormat::ALL[0]);
     let (first, rest) = noun.split_at(1);
-    format!("{}{rest} (`--from {format}`)", first.to_lowercase())
+    let noun = format!("{}{rest}", first.to_lowercase());
+    (noun, format!("(`--from {name}`)"))
 }
 
 /// Returns a description of a file from another program, or `None` if its format is unknown.
@@ -128,30 +133,27 @@ pub fn recognize(file: &Path) -> Option<String> {
     if !file.is_file() {
         return None;
     }
-    let start = Input { file }.read(START).ok()?;
+    let start = Input { file }.start(START).ok()?;
     Some(describe(without_mark(&start))).filter(|found| found.contains("(`--from "))
 }
 
-/// Returns the error of a file of another format than `expected`, or `own` if it seems to have this format.
-pub(super) fn other_format(
-    input: Input<'_>,
-    expected: &'static str,
+/// Returns the error of the first file that has another format than this one, or `own` if none has.
+pub(super) fn or_other_format(
+    format: ForeignFormat,
+    files: &[&Path],
     own: FormatError,
 ) -> FormatError {
-    let start = match input.read(START) {
-        Ok(start) => start,
-        Err(unreadable) => return unreadable,
-    };
-    let found = describe(without_mark(&start));
-    // The last word of a noun is the name of the program.
-    let is_own = |(_, name, noun): &(ForeignFormat, &str, &str)| {
-        let program = noun.rsplit(' ').next().unwrap_or_default();
-        expected.contains(program) && found.ends_with(&format!("(`--from {name}`)"))
-    };
-    if ForeignFormat::ALL.iter().any(is_own) {
-        return own;
+    let (expected, option) = described(format);
+    for file in files.iter().filter(|_| own.may_be_other) {
+        let input = Input { file };
+        if let Ok(start) = input.start(START)
+            && let found = describe(without_mark(&start))
+            && !found.ends_with(&option)
+        {
+            return input.whole(format_args!("expected {expected}, found {found}"));
+        }
     }
-    input.whole(format_args!("expected {expected}, found {found}"))
+    own
 }
 
 /// Describes a file by its first bytes.
@@ -177,8 +179,12 @@ fn describe(start: &[u8]) -> String {
     let first_line = String::from_utf8_lossy(first_line.unwrap_or_default());
     let columns: Vec<&str> = first_line.trim().split(',').collect();
     let has = |key: &str| keys.iter().any(|found| found == key) || columns.contains(&key);
+    let known = |format| {
+        let (noun, option) = described(format);
+        format!("{noun} {option}")
+    };
     if let Some((format, _)) = KEYS.iter().find(|(_, keys)| keys.split(' ').all(has)) {
-        return described(format);
+        return known(*format);
     }
     if has("results") && has("configs") {
         let found = "lm-eval results without samples; pass its samples_TASK_DATE.jsonl, which `--log_samples` saves";
@@ -186,9 +192,15 @@ fn describe(start: &[u8]) -> String {
     }
     let words: Vec<&str> = first_line.split_whitespace().collect();
     match &*words {
-        [_, "Q0", _, _, score, _] if score.parse::<f64>().is_ok() => return described("trec"),
-        [_, "0" | "Q0", _, grade] if grade.parse::<i64>().is_ok() => return described("trec"),
-        [_, .., id] if id.starts_with('(') && id.ends_with(')') => return described("trn"),
+        [_, "Q0", _, _, score, _] if score.parse::<f64>().is_ok() => {
+            return known(ForeignFormat::Trec);
+        }
+        [_, "0" | "Q0", _, grade] if grade.parse::<i64>().is_ok() => {
+            return known(ForeignFormat::Trec);
+        }
+        [_, .., id] if id.starts_with('(') && id.ends_with(')') => {
+            return known(ForeignFormat::Trn);
+        }
         _ => {}
     }
     let is_list = start.trim_ascii_start().starts_with(b"[");

@@ -4,19 +4,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::detect::other_format;
 use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::{FormatError, Input};
 
-const PROMPTFOO: &str = "promptfoo output with `results`";
-
 /// Results from promptfoo, as `promptfoo eval --output results.json` writes them: <https://www.promptfoo.dev/docs/configuration/outputs/>.
 pub(super) fn import_promptfoo(input: Input<'_>) -> Result<Table, FormatError> {
-    let document = objects(input, PROMPTFOO)?.swap_remove(0);
+    let document = objects(input)?.swap_remove(0);
     let results = document["results"]["results"].as_array();
-    let results = results
-        .ok_or_else(|| other_format(input, PROMPTFOO, input.whole("no list `results.results`")))?;
+    let results = results.ok_or_else(|| input.whole("no list `results.results`").or_other())?;
     let has_columns = results.iter().any(|it| it["promptIdx"].as_u64() > Some(0));
     let mut table = Table::default();
     for (result, number) in results.iter().zip(0_u64..) {
@@ -67,8 +63,6 @@ fn promptfoo_row(result: &Value, number: u64, has_columns: bool) -> TableRow {
     row
 }
 
-const DEEPEVAL: &str = "a deepeval test run with `testCases`, or goldens with `input`";
-
 /// The fields of a test case. Goldens have the names of Python.
 const DEEPEVAL_GOLD: [(&str, &str); 4] = [
     ("question", "/input"),
@@ -85,7 +79,7 @@ const DEEPEVAL_PRED: [(&str, &str); 3] = [
 /// Test runs of deepeval (`.deepeval/.latest_test_run.json`, files in `DEEPEVAL_RESULTS_FOLDER`), and goldens, which have no scores:
 /// <https://github.com/confident-ai/deepeval/tree/main/deepeval/test_run>.
 pub(super) fn import_deepeval(input: Input<'_>) -> Result<Table, FormatError> {
-    let documents = objects(input, DEEPEVAL)?;
+    let documents = objects(input)?;
     let (mut table, mut cases) = (Table::default(), Vec::new());
     for document in &documents {
         let run = document.get("testRunData").unwrap_or(document);
@@ -96,7 +90,7 @@ pub(super) fn import_deepeval(input: Input<'_>) -> Result<Table, FormatError> {
         } else if at(document, "/input /scenario").is_some() {
             cases.push(document);
         } else {
-            return Err(other_format(input, DEEPEVAL, input.whole("no test case")));
+            return Err(input.whole("no test case").or_other());
         }
     }
     let mut parameters = HashMap::<String, BTreeMap<String, String>>::new();
@@ -164,8 +158,6 @@ fn split_contexts(fields: &mut Map<String, Value>) {
     }
 }
 
-const RAGAS: &str = "ragas results with `response` or `retrieved_contexts`";
-
 /// The fields of a sample, also by their names before version 0.2.
 const RAGAS_GOLD: [(&str, &str); 5] = [
     ("question", "/user_input /question"),
@@ -182,11 +174,11 @@ const RAGAS_PRED: [(&str, &str); 2] = [
 /// Results from ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are not fields of a sample
 /// are scores: <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
 pub(super) fn import_ragas(input: Input<'_>) -> Result<Table, FormatError> {
-    let samples = objects(input, RAGAS)?;
+    let samples = objects(input)?;
     let is_sample = |it: &Value| !pick::<Map<_, _>>(it, &RAGAS_PRED).is_empty();
     if !samples.first().is_some_and(is_sample) {
         let reason = "no `response` and no `retrieved_contexts`";
-        return Err(other_format(input, RAGAS, input.whole(reason)));
+        return Err(input.whole(reason).or_other());
     }
     let is_field = |name: &str| {
         let mut fields = RAGAS_GOLD.iter().chain(&RAGAS_PRED);

@@ -13,30 +13,23 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use super::detect::other_format;
 use super::table::{Table, TableRow, by_id, put, shown};
-use super::text::{ROW_LIMIT, Unique, lines, parse};
+use super::text::{MAX_FILE, ROW_LIMIT, Unique, lines, parse};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 
-/// What messages call a file of this format.
-const EXPECTED: &str = "lm-eval samples with `doc_id`";
-
 /// The filter of tasks without filters.
 const NO_FILTER: &str = "none";
 
-/// The maximum number of filters.
-const MAX_FILTERS: usize = 1_000;
-
-/// The samples of a document with their line numbers, by filter.
-type Samples = BTreeMap<usize, (u64, Sample)>;
+/// The samples of a document by filter.
+type Samples = BTreeMap<usize, Sample>;
 
 pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     let (documents, filters) = read(input)?;
     // The values of other metrics aren't numbers, such as pairs that a score over all rows is computed from.
     let mut with_numbers = HashSet::new();
-    for (filter, (_, sample)) in documents.values().flatten() {
+    for (filter, sample) in documents.values().flatten() {
         let scores = sample.scores().into_iter();
         let numbers = scores.filter(|(_, value)| value.is_number() || value.is_boolean());
         with_numbers.extend(numbers.map(|(metric, _)| (metric.to_owned(), *filter)));
@@ -47,7 +40,7 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     for (id, samples) in documents {
         let mut row = TableRow::new(id);
         let mut answers = Map::new();
-        for (filter, (_, mut sample)) in samples {
+        for (filter, mut sample) in samples {
             let name = &filters[filter];
             for (metric, value) in sample.scores() {
                 if with_numbers.contains(&(metric.to_owned(), filter)) {
@@ -87,39 +80,24 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
 /// Reads the samples of each document, and the filters in the order of the file.
 fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>), FormatError> {
     let (mut documents, mut filters) = (IndexMap::<_, Samples>::new(), IndexSet::new());
-    for line in lines(input)? {
-        let (number, line) = line?;
+    let bytes = input.read(MAX_FILE)?;
+    for (number, line) in lines(&bytes) {
         let at = format_args!("line {number}");
-        let parsed = parse::<Sample>(&line).and_then(|mut sample| Ok((sample.id()?, sample)));
-        let (id, mut sample) = parsed.map_err(|reason| {
-            let own = input.invalid(at, reason);
-            match documents.is_empty() {
-                true => other_format(input, EXPECTED, own),
-                false => own,
-            }
-        })?;
+        let parsed = parse::<Sample>(line).and_then(|mut sample| Ok((sample.id()?, sample)));
+        let (id, mut sample) = parsed.map_err(|reason| input.invalid(at, reason).or_other())?;
         let filter = sample.filter.take();
         let (filter, _) = filters.insert_full(filter.unwrap_or_else(|| NO_FILTER.to_owned()));
-        if filters.len() > MAX_FILTERS {
-            return Err(input.invalid(at, format_args!("more than {MAX_FILTERS} filters")));
-        }
         let samples = documents.entry(id.clone()).or_default();
-        if let Some((first, _)) = samples.insert(filter, (number, sample)) {
+        if samples.insert(filter, sample).is_some() {
             let id = escape::name(&id);
-            return Err(input.invalid(
-                at,
-                format_args!(
-                    "duplicate sample for document `{id}`, first on line {first}; keep the samples of only one task"
-                ),
-            ));
+            let reason = format_args!(
+                "duplicate sample for document `{id}`; keep the samples of only one task"
+            );
+            return Err(input.invalid(at, reason));
         }
     }
     if documents.is_empty() {
-        return Err(other_format(
-            input,
-            EXPECTED,
-            input.whole("no sample in the file"),
-        ));
+        return Err(input.whole("no sample in the file").or_other());
     }
     documents.sort_by(|a, _, b, _| by_id(a, b));
     Ok((documents, filters))
@@ -243,7 +221,7 @@ fn likelihood(response: &Value) -> Option<f64> {
 const MEANS: [&str; 4] = ["acc", "acc_norm", "exact_match", "em"];
 
 /// What is unknown without the results.
-const UNKNOWN: &str = "the version of the task and the direction of its metrics are unknown";
+const UNKNOWN: &str = "no results_DATE.json for samples_TASK_DATE.jsonl: the version of the task and the direction of its metrics are unknown";
 
 /// The tags of a run, and where the results have them.
 const TAGS: [(&str, &str); 8] = [
@@ -257,12 +235,6 @@ const TAGS: [(&str, &str); 8] = [
     ("chat_template_sha", "/chat_template_sha"),
 ];
 
-/// The results of a task.
-struct OfTask<'a> {
-    task: &'a str,
-    results: &'a Value,
-}
-
 /// Adds what was measured, and notes on what is unknown. Reads the results of the same date if the file is named as
 /// lm-eval names it.
 fn describe(input: Input<'_>, mut table: Table) -> Result<Table, FormatError> {
@@ -275,85 +247,52 @@ fn describe(input: Input<'_>, mut table: Table) -> Result<Table, FormatError> {
     table.run.tags.insert("task".to_owned(), task.to_owned());
     let path = input.file.with_file_name(format!("results_{date}.json"));
     if of_lm_eval.is_none() || !path.exists() {
-        let why = match of_lm_eval {
-            None => "the file name is not samples_TASK_DATE.jsonl".to_owned(),
-            Some(_) => format!("no `{}`", escape::name(&path.to_string_lossy())),
-        };
-        table.notes.insert(0, format!("{why}: {UNKNOWN}"));
+        table.notes.insert(0, UNKNOWN.to_owned());
         table.is_unidentified = true;
         return Ok(table);
     }
     let beside = Input { file: &path };
     let text = beside.read(ROW_LIMIT as u64)?;
     let results: Value = parse(&text).map_err(|reason| beside.whole(reason))?;
-    let of_task = OfTask {
-        task,
-        results: &results,
-    };
+    let part = |key: &str| &results[key][task];
+    let of_task = |key: &str| shown(part(key), "");
     let tags = TAGS
         .iter()
         .filter_map(|(name, pointers)| Some(((*name).to_owned(), shown(&results, pointers)?)));
     table.run.tags.extend(tags);
-    let hash = of_task.shown("task_hashes");
-    let hash = hash.map(|hash| ("task_hash".to_owned(), hash));
+    let hash = of_task("task_hashes").map(|hash| ("task_hash".to_owned(), hash));
     table.run.tags.extend(hash);
     table.run.label = table.run.tags.get("model").cloned();
-    table.identify(|metric, filter| of_task.identity(metric, filter.unwrap_or(NO_FILTER)));
-    let differences = of_task.differences(&table);
-    table.notes.splice(..0, differences);
-    Ok(table)
-}
-
-impl OfTask<'_> {
-    /// Returns the part about the task in a map by tasks, or null.
-    fn part(&self, key: &str) -> &Value {
-        &self.results[key][self.task]
-    }
-
-    fn shown(&self, key: &str) -> Option<String> {
-        shown(self.part(key), "")
-    }
-
-    /// Says where results and samples disagree.
-    fn differences(&self, table: &Table) -> Vec<String> {
-        let samples = self.part("n-samples")["effective"].as_u64();
-        let found = table.len() as u64;
-        if let Some(samples) = samples.filter(|samples| *samples != found) {
-            return vec![format!(
-                "the results are for {samples} samples, but the file has {found}; copy the file again"
-            )];
-        }
-        let metrics = table.metrics().iter();
-        let means = metrics.filter(|((metric, _), _)| MEANS.contains(&&**metric));
-        let difference = |((metric, filter), name): (&(String, Option<String>), &String)| {
-            let filter = filter.as_deref().unwrap_or(NO_FILTER);
-            let result = &self.part("results")[format!("{metric},{filter}")];
-            let (result, mean) = table.other_mean(result, name)?;
-            Some(format!(
-                "the results have {result:.4} as `{}`, but the samples have {mean:.4}; they are from different runs",
-                escape::name(name)
-            ))
-        };
-        means.filter_map(difference).collect()
-    }
-
-    /// Returns the identity of a metric: its task's version, the number of examples in the prompt, and the filter.
-    fn identity(&self, metric: &str, filter: &str) -> MetricIdentity {
-        let version = self.shown("versions");
-        let version = version.unwrap_or_else(|| "unknown".to_owned());
+    table.identify(|metric, filter| {
+        let version = of_task("versions").unwrap_or_else(|| "unknown".to_owned());
         let mut spec = MetricSpec::new(metric);
         spec.version = &version;
-        if self.part("higher_is_better")[metric] == false {
+        if part("higher_is_better")[metric] == false {
             spec.direction = Direction::LowerIsBetter;
         }
         let parameters = [
-            ("task", Some(self.task.to_owned())),
-            ("filter", Some(filter.to_owned())),
-            ("num_fewshot", self.shown("n-shot")),
+            ("task", Some(task.to_owned())),
+            ("filter", Some(filter.unwrap_or(NO_FILTER).to_owned())),
+            ("num_fewshot", of_task("n-shot")),
         ];
         let parameters = parameters
             .into_iter()
             .filter_map(|(key, value)| Some((format!("lm_eval.{key}"), value?)));
         MetricIdentity::of_other_program(&spec, parameters.collect())
+    });
+    let (samples, found) = (part("n-samples")["effective"].as_u64(), table.len());
+    if table.check("samples", samples, found) {
+        return Ok(table);
     }
+    let metrics = table.metrics().iter();
+    let means = metrics.filter(|((metric, _), _)| MEANS.contains(&&**metric));
+    let means = means.map(|((metric, filter), name)| {
+        let filter = filter.as_deref().unwrap_or(NO_FILTER);
+        (format!("{metric},{filter}"), name.clone())
+    });
+    for (key, name) in means.collect::<Vec<_>>() {
+        let what = format_args!("`{}`", escape::name(&name));
+        table.check_mean(what, &part("results")[key], &name);
+    }
+    Ok(table)
 }

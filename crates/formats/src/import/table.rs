@@ -4,13 +4,13 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
+use std::fmt::Display;
 use std::time::Duration;
 
 use indexmap::map::Entry;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
-use super::detect::other_format;
 use super::text::{as_string, each_document};
 use crate::contract::{
     Fields, MetricError, MetricIdentity, MetricScore, MetricSpec, Outcome, ProgramOutput,
@@ -238,12 +238,12 @@ impl Table {
     }
 
     /// Adds a note if the file's header has another count.
-    pub(super) fn check(&mut self, what: &str, header: Option<u64>, found: usize) {
-        if let Some(header) = header.filter(|header| *header != found as u64) {
-            self.notes.push(format!(
-                "the header counts {header} {what}, but the rows have {found}; copy the file again"
-            ));
-        }
+    pub(super) fn check(&mut self, what: &str, summary: Option<u64>, found: usize) -> bool {
+        let other = summary.filter(|summary| *summary != found as u64);
+        self.notes.extend(other.map(|summary| {
+            format!("the summary counts {summary} {what}, but the rows have {found}; copy the file again")
+        }));
+        other.is_some()
     }
 
     /// Returns the number of rows.
@@ -264,9 +264,9 @@ impl Table {
         }
     }
 
-    /// Returns the mean of a metric and the one in the header if they differ. The mean is over the rows with a score; that
-    /// of a row with several evaluations is their mean.
-    pub(super) fn other_mean(&self, header: &Value, metric: &str) -> Option<(f64, f64)> {
+    /// Notes if the summary of the file has another mean of a metric. The mean is over the rows with a score; that of a row
+    /// with several evaluations is their mean.
+    pub(super) fn check_mean(&mut self, what: impl Display, summary: &Value, metric: &str) {
         let mean = |values: Vec<f64>| {
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
@@ -275,8 +275,13 @@ impl Table {
             mean(outcomes.filter_map(Outcome::value).collect())
         };
         let mean = mean(self.rows.values().filter_map(of_row).collect());
-        let both = header.as_f64().zip(mean);
-        both.filter(|(header, mean)| (header - mean).abs() > 1e-6)
+        if let Some((summary, mean)) = summary.as_f64().zip(mean)
+            && (summary - mean).abs() > 1e-6
+        {
+            self.notes.push(format!(
+                "the summary has {summary:.4} as {what}, but the rows have {mean:.4}; the file was changed or is incomplete"
+            ));
+        }
     }
 
     pub(super) fn finish(mut self, epochs: Epochs) -> Converted {
@@ -335,7 +340,7 @@ pub(super) fn by_id(a: &str, b: &str) -> Ordering {
 }
 
 /// Returns the objects of a file: those of a list or of lines of JSON, or the rows of a CSV file.
-pub(super) fn objects(input: Input<'_>, expected: &'static str) -> Result<Vec<Value>, FormatError> {
+pub(super) fn objects(input: Input<'_>) -> Result<Vec<Value>, FormatError> {
     if Format::of(input.file) == Some(Format::Csv) {
         let rows = ObjectRows::open(input.file, Some(Format::Csv)).map_err(FormatError::new)?;
         return rows
@@ -352,7 +357,7 @@ pub(super) fn objects(input: Input<'_>, expected: &'static str) -> Result<Vec<Va
             .collect();
     }
     let mut objects = Vec::new();
-    each_document(input, expected, |_, document| {
+    each_document(input, |_, document| {
         match document {
             Value::Array(items) => objects.extend(items),
             object => objects.push(object),
@@ -361,11 +366,7 @@ pub(super) fn objects(input: Input<'_>, expected: &'static str) -> Result<Vec<Va
     })?;
     match objects.iter().all(Value::is_object) {
         true => Ok(objects),
-        false => Err(other_format(
-            input,
-            expected,
-            input.whole("expected objects"),
-        )),
+        false => Err(input.whole("expected objects").or_other()),
     }
 }
 

@@ -4,8 +4,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::marker::PhantomData;
 
 use indexmap::IndexMap;
@@ -13,7 +11,6 @@ use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::detect::other_format;
 use crate::json::read::{reject_duplicate, replace_constants};
 use crate::json::{MAX_VALUES, is_too_large};
 use crate::{FormatError, Input};
@@ -105,90 +102,44 @@ pub(crate) fn present(object: Value) -> Value {
     fields(object).into()
 }
 
-/// The maximum size of a file that is a single document, in bytes.
-pub(super) const MAX_DOCUMENT: usize = 256 << 20;
+/// The maximum size of a file, in bytes.
+pub(super) const MAX_FILE: u64 = 2 << 30;
 
 /// Calls a function with each document of a file and its location. A document is a line, or the whole file.
 pub(super) fn each_document<T: DeserializeOwned>(
     input: Input<'_>,
-    expected: &'static str,
     mut each: impl FnMut(&str, T) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
+    let bytes = input.read(MAX_FILE)?;
     let mut is_first = true;
-    for line in lines(input)? {
-        let (number, line) = line?;
+    for (number, line) in lines(&bytes) {
         let place = format!("line {number}");
         let invalid = |reason| input.invalid(&place, reason);
-        let parsed = match parse::<T>(&line) {
+        let parsed = match parse::<T>(line) {
             Ok(parsed) => parsed,
             // The document spans several lines.
-            Err(_) if is_first && parse::<IgnoredAny>(&line).is_err() => {
-                return each("document 1", whole(input, expected)?);
+            Err(_) if is_first && parse::<IgnoredAny>(line).is_err() => {
+                let document = parse(&bytes);
+                let document = document.map_err(|reason| input.whole(reason).or_other())?;
+                return each("document 1", document);
             }
-            Err(reason) if is_first => return Err(other_format(input, expected, invalid(reason))),
+            Err(reason) if is_first => return Err(invalid(reason).or_other()),
             Err(reason) => return Err(invalid(reason)),
         };
         each(&place, parsed)?;
         is_first = false;
     }
     match is_first {
-        true => Err(other_format(input, expected, input.whole("an empty file"))),
+        true => Err(input.whole("an empty file").or_other()),
         false => Ok(()),
     }
 }
 
-fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Result<T, FormatError> {
-    let text = input.read(MAX_DOCUMENT as u64)?;
-    if text.len() > MAX_DOCUMENT {
-        let limit = MAX_DOCUMENT >> 20;
-        return Err(input.whole(format_args!(
-            "larger than {limit} MiB as a single document; write one document per line"
-        )));
-    }
-    let start = without_mark(&text).trim_ascii_start();
-    if !start.starts_with(b"{") && !start.starts_with(b"[") {
-        return Err(other_format(
-            input,
-            expected,
-            input.whole("not a JSON object"),
-        ));
-    }
-    parse(&text).map_err(|reason| match parse::<IgnoredAny>(&text) {
-        Ok(_) => other_format(input, expected, input.whole(reason)),
-        Err(_) => input.whole(reason),
-    })
-}
-
 /// Returns the lines of a file that aren't blank, with their numbers.
-///
-/// # Errors
-/// Returns an error if the file cannot be read or a line is longer than [`ROW_LIMIT`].
-pub(super) fn lines(
-    input: Input<'_>,
-) -> Result<impl Iterator<Item = Result<(u64, Vec<u8>), FormatError>>, FormatError> {
-    let file = File::open(input.file).map_err(|error| input.whole(error))?;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let mut number = 0;
-    Ok(std::iter::from_fn(move || {
-        loop {
-            let mut line = Vec::new();
-            let mut start = (&mut reader).take(ROW_LIMIT as u64 + 1);
-            if let Err(error) = start.read_until(b'\n', &mut line) {
-                return Some(Err(input.whole(error)));
-            }
-            if line.is_empty() {
-                return None;
-            }
-            number += 1;
-            if line.len() > ROW_LIMIT {
-                let reason = format_args!("line {number}: longer than {ROW_LIMIT} bytes");
-                return Some(Err(input.whole(reason)));
-            }
-            if !without_mark(&line).trim_ascii().is_empty() {
-                return Some(Ok((number, line)));
-            }
-        }
-    }))
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    let lines = lines.map(|(place, line)| (place + 1, line));
+    lines.filter(|(_, line)| !without_mark(line).trim_ascii().is_empty())
 }
 
 #[cfg(test)]

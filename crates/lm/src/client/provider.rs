@@ -12,14 +12,6 @@ pub(super) enum Format {
     Gemini,
 }
 
-/// A provider.
-#[derive(Debug)]
-pub(super) struct Provider {
-    pub(super) name: &'static str,
-    /// The default address of its API, with a trailing slash.
-    pub(super) base_url: &'static str,
-}
-
 /// The providers, sorted by name. `docs/guide/models.md` has a row for each.
 const PROVIDERS: [(&str, &str); 33] = [
     ("aihubmix", "https://aihubmix.com/v1/"),
@@ -66,40 +58,19 @@ const PROVIDERS: [(&str, &str); 33] = [
     ("zai", "https://api.z.ai/api/paas/v4/"),
 ];
 
-/// Name prefixes of providers without a default address, because it contains the account's project or region, and what
-/// their OpenAI-compatible address looks like.
-const WITHOUT_DEFAULT: [(&str, &str); 2] = [
-    ("bedrock", "bedrock-runtime.REGION.amazonaws.com/openai/v1"),
-    (
-        "vertex",
-        "aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/endpoints/openapi",
-    ),
-];
-
-/// Returns the provider with this canonical name.
-pub(super) fn find(name: &str) -> Option<Provider> {
-    let found = PROVIDERS.iter().find(|(known, _)| *known == name);
-    found.map(|&(name, base_url)| Provider { name, base_url })
+/// Returns the name of a provider, and the default address of its API, with a trailing slash.
+pub(super) fn find(name: &str) -> Option<(&'static str, &'static str)> {
+    PROVIDERS.into_iter().find(|(known, _)| *known == name)
 }
 
 /// Returns the error for the model `id`, whose provider `name` is unknown.
 pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
     let known = PROVIDERS.map(|(name, _)| name);
     let known_and_aliases = known.into_iter().chain(ALIASES.map(|(alias, _)| alias));
-    let similar = match name.starts_with("genai_") {
-        // A server configured by variables.
-        true => Some("openai"),
-        false => nearest(name, known_and_aliases),
-    };
     let any = "for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL";
-    let mut addresses = WITHOUT_DEFAULT.iter();
-    let address = addresses.find(|(beginning, _)| name.starts_with(beginning));
-    let hint = match (address, similar) {
-        (Some((_, url)), _) => {
-            format!("set OPENAI_BASE_URL=https://{url} and OPENAI_API_KEY, and write openai:MODEL")
-        }
-        (None, Some(provider)) => format!("did you mean `{provider}:{model}`? {any}"),
-        (None, None) => format!(
+    let hint = match nearest(name, known_and_aliases) {
+        Some(provider) => format!("did you mean `{provider}:{model}`? {any}"),
+        None => format!(
             "write provider:model, where provider is one of {}; {any}",
             known.join(", ")
         ),
@@ -108,42 +79,35 @@ pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
     LmErrorKind::Setting(reason).into()
 }
 
-impl Provider {
-    /// Returns the variables that may hold the key. Messages name the first one.
-    pub(super) fn key_variables(&self) -> Vec<String> {
-        let usual = format!("{}_API_KEY", self.name.to_uppercase());
-        let names: &[&str] = match self.name {
-            "gemini" => &[&usual, "GOOGLE_API_KEY"],
-            "github_copilot" => &["GITHUB_TOKEN"],
-            "ollama_cloud" => &["OLLAMA_API_KEY"],
-            "open_router" => &[&usual, "OPENROUTER_API_KEY"],
-            "together" => &[&usual, "TOGETHER_AI_API_KEY"],
-            _ => &[&usual],
-        };
-        names.iter().map(|name| (*name).to_owned()).collect()
-    }
+/// Returns the variables that may hold the key. Messages name the first one.
+pub(super) fn key_variables(provider: &str) -> Vec<String> {
+    let usual = format!("{}_API_KEY", provider.to_uppercase());
+    let names: &[&str] = match provider {
+        "gemini" => &[&usual, "GOOGLE_API_KEY"],
+        "github_copilot" => &["GITHUB_TOKEN"],
+        "ollama_cloud" => &["OLLAMA_API_KEY"],
+        "open_router" => &[&usual, "OPENROUTER_API_KEY"],
+        "together" => &[&usual, "TOGETHER_AI_API_KEY"],
+        _ => &[&usual],
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
 
-    /// Returns `true` if its default address is on this machine, which needs no key.
-    pub(super) fn is_local(&self) -> bool {
-        self.base_url.starts_with("http://")
+/// Returns the format of a model. OpenCode serves MiniMax models in Anthropic's format.
+pub(super) fn format_of(provider: &str, model: &str) -> Format {
+    match provider {
+        "anthropic" | "minimax" => Format::Anthropic,
+        "gemini" => Format::Gemini,
+        "opencode_go" if model.to_lowercase().starts_with("minimax-") => Format::Anthropic,
+        _ => Format::OpenAi,
     }
+}
 
-    /// Returns the format of a model. OpenCode serves MiniMax models in Anthropic's format.
-    pub(super) fn format_of(&self, model: &str) -> Format {
-        match self.name {
-            "anthropic" | "minimax" => Format::Anthropic,
-            "gemini" => Format::Gemini,
-            "opencode_go" if model.to_lowercase().starts_with("minimax-") => Format::Anthropic,
-            _ => Format::OpenAi,
-        }
-    }
-
-    /// Returns the name of a model in requests. Fireworks' own models may omit the account.
-    pub(super) fn model_name(&self, model: &str) -> String {
-        match self.name == "fireworks" && !model.contains('/') {
-            true => format!("accounts/fireworks/models/{model}"),
-            false => model.to_owned(),
-        }
+/// Returns the name of a model in requests. Fireworks' own models may omit the account.
+pub(super) fn model_name(provider: &str, model: &str) -> String {
+    match provider == "fireworks" && !model.contains('/') {
+        true => format!("accounts/fireworks/models/{model}"),
+        false => model.to_owned(),
     }
 }
 

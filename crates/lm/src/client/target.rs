@@ -18,15 +18,18 @@ pub(in super::super) struct Variables(Arc<Get>);
 
 type Get = dyn Fn(&str) -> Option<String> + Send + Sync;
 
+/// The environment variables.
+impl Default for Variables {
+    fn default() -> Self {
+        Self::new(|name| std::env::var(name).ok())
+    }
+}
+
 impl Variables {
     pub(in super::super) fn new(
         get: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(get))
-    }
-
-    pub(in super::super) fn environment() -> Self {
-        Self::new(|name| std::env::var(name).ok())
     }
 
     /// Returns the value of a variable. An empty value counts as unset.
@@ -78,34 +81,34 @@ impl Target {
             );
             return Err(LmErrorKind::Setting(reason).into());
         };
-        let provider = provider::find(&canonical_provider(provider))
+        let (name, default_url) = provider::find(&canonical_provider(provider))
             .ok_or_else(|| provider::unknown(id, &canonical_provider(provider), model))?;
-        let name = provider.name;
         let base_url = match base_url {
             Some(url) => Some(("base URL".to_owned(), url)),
             None => base_url_from(variables, name),
         };
         let normalized = |(setting, url): (String, String)| normalize_url(name, &setting, &url);
         let base_url = base_url.map(normalized).transpose()?;
-        let key_variables = provider.key_variables();
+        let key_variables = provider::key_variables(name);
         let key = key.or_else(|| variables.first(&key_variables).map(SecretString::from));
         // Prices and the keys of replies use the canonical name.
         let id = format!("{name}:{model}");
         let key_variable = key_variables.into_iter().next().unwrap_or_default();
-        // A server at a configured address may need no key; if it does, it returns an error.
-        if is_called && key.is_none() && base_url.is_none() && !provider.is_local() {
+        // A server on this machine or at a configured address may need no key; if it does, it returns an error.
+        let is_local = default_url.starts_with("http://");
+        if is_called && key.is_none() && base_url.is_none() && !is_local {
             return Err(LmError::new(id, LmErrorKind::MissingApiKey(key_variable)));
         }
-        let other = base_url.as_deref().filter(|url| *url != provider.base_url);
+        let other = base_url.as_deref().filter(|url| *url != default_url);
         Ok(Self {
             id,
             provider: name,
-            format: provider.format_of(model),
-            model: provider.model_name(model),
+            format: provider::format_of(name, model),
+            model: provider::model_name(name, model),
             key,
             key_variable,
             redacted_base_url: other.map(redact_url),
-            base_url: base_url.unwrap_or_else(|| provider.base_url.to_owned()),
+            base_url: base_url.unwrap_or_else(|| default_url.to_owned()),
             headers: headers(name, variables),
             supports_schema: !JSON_MODE_ONLY.contains(&name),
         })
@@ -171,17 +174,12 @@ fn headers(provider: &str, variables: &Variables) -> Vec<(HeaderName, String)> {
         "github_copilot" => return vec![(ACCEPT, "application/vnd.github+json".to_owned())],
         _ => return Vec::new(),
     }
-    let organization = ["OPENAI_ORG_ID", "OPENAI_ORGANIZATION"];
-    let project = ["OPENAI_PROJECT_ID", "OPENAI_PROJECT"];
-    let find = |(header, names): (_, [&str; 2])| {
-        let value = names.iter().find_map(|name| variables.get(name))?;
-        Some((HeaderName::from_static(header), value))
-    };
     let places = [
-        ("openai-organization", organization),
-        ("openai-project", project),
+        ("openai-organization", "OPENAI_ORG_ID"),
+        ("openai-project", "OPENAI_PROJECT_ID"),
     ];
-    places.into_iter().filter_map(find).collect()
+    let header = |(header, name)| Some((HeaderName::from_static(header), variables.get(name)?));
+    places.into_iter().filter_map(header).collect()
 }
 
 /// Returns the base URL with a trailing slash. What a variable contains differs by provider, because each provider's

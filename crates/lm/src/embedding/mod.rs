@@ -18,8 +18,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 #[cfg(feature = "lm")]
 pub(super) use self::embeddings::request;
@@ -223,7 +222,8 @@ forward_embedding_model!(&M, Box<M>, Arc<M>);
 /// let (one, other) = (Embedder::from(ScriptedEmbedder::new()), Embedder::from(ScriptedEmbedder::new()));
 /// assert_eq!((one == one.clone(), one == other), (true, false));
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "String")]
 pub enum Embedder {
     /// The model configured in the scope or the environment.
     #[default]
@@ -273,22 +273,6 @@ impl<M: EmbeddingModel + 'static> From<M> for Embedder {
 impl Serialize for Embedder {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Embedder {
-    fn deserialize<D: Deserializer<'de>>(name: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(name)?;
-        let is_whole = name
-            .split_once(':')
-            .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
-        match name.trim() {
-            "default" => Ok(Self::Configured),
-            name if is_whole => Ok(name.into()),
-            name => Err(D::Error::custom(format!(
-                "expected `provider:model`, `static:FOLDER` or `default`, found `{name}`"
-            ))),
-        }
     }
 }
 

@@ -67,7 +67,7 @@ impl ProviderEmbedder {
     /// Returns [`LmErrorKind::Setting`](crate::LmErrorKind::Setting) if `DSRS_EMBED` is not set. Otherwise, returns the
     /// same errors as [`from_id`](Self::from_id).
     pub fn from_env() -> Result<Self, LmError> {
-        match Variables::environment().get("DSRS_EMBED") {
+        match Variables::default().get("DSRS_EMBED") {
             Some(id) => Self::from_id(&id),
             None => Err(LmError::no_embedder()),
         }

@@ -3,12 +3,12 @@
 //! The files may be untrusted: their size is limited, safetensors validates the header
 //! (at most 100 MB) and all offsets, and the tokenizer is read and called within `catch_unwind`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use dsrs_metrics_values::messages::hash::hexadecimal;
@@ -123,17 +123,13 @@ impl StaticEmbedder {
 
 /// Returns the model of a folder, which is read once per process.
 pub(super) fn shared(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
-    static OPEN: LazyLock<Mutex<HashMap<PathBuf, Arc<StaticEmbedder>>>> =
-        LazyLock::new(Mutex::default);
-    // A folder that does not exist has no canonical path; reading it reports the error.
-    let path = Path::new(folder).canonicalize();
-    let path = path.unwrap_or_else(|_| PathBuf::from(folder));
+    static OPEN: Mutex<BTreeMap<String, Arc<StaticEmbedder>>> = Mutex::new(BTreeMap::new());
     let mut open = lock(&OPEN);
-    if let Some(model) = open.get(&path) {
+    if let Some(model) = open.get(folder) {
         return Ok(Arc::clone(model) as _);
     }
     let model = Arc::new(StaticEmbedder::open(folder)?);
-    open.insert(path, Arc::clone(&model));
+    open.insert(folder.to_owned(), Arc::clone(&model));
     Ok(model)
 }
 

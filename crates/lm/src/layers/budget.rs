@@ -269,8 +269,11 @@ impl LmBudget {
         lock(&self.state).spent.saturating_sub(self.limit)
     }
 
-    /// Records a reply with more tokens than allowed.
-    pub(super) fn record_overrun(&self, model: &str, tokens: u64, max_tokens: u32) {
+    /// Records a reply with more tokens than its call allows, because it may cost more than was reserved.
+    pub(super) fn check_tokens(&self, model: &str, tokens: u64, max_tokens: u32) {
+        if tokens <= u64::from(max_tokens) {
+            return;
+        }
         let mut state = lock(&self.state);
         let overrun = state.overrun.get_or_insert_with(|| BudgetOverrun {
             replies: 0,
@@ -347,35 +350,22 @@ impl LmBudget {
 #[derive(Debug)]
 pub(super) struct Reservation {
     budget: LmBudget,
-    msats: u64,
-    spent: u64,
+    pub(super) msats: u64,
+    /// What the call costs, in msat.
+    pub(super) spent: u64,
     /// The number of the call in the budget's store.
     call: Option<i64>,
 }
 
 impl Reservation {
-    /// Returns the reserved amount, in msat.
-    pub(super) fn msats(&self) -> u64 {
-        self.msats
-    }
-
-    pub(super) fn budget(&self) -> &LmBudget {
-        &self.budget
-    }
-
     /// Starts the call, and records it in the store of the budget, if there is one. From now on the call costs the
-    /// reserved amount unless [`set_cost`](Self::set_cost) is called.
+    /// reserved amount unless `spent` is set.
     pub(super) fn started(mut self) -> Result<Self, LmError> {
         if let Some(kept) = &self.budget.kept {
             self.call = Some(kept.store.reserve_msats(&kept.name, self.msats)?);
         }
         self.spent = self.msats;
         Ok(self)
-    }
-
-    /// Sets the actual cost of the call, in msat.
-    pub(super) fn set_cost(&mut self, msats: u64) {
-        self.spent = msats;
     }
 }
 
@@ -474,11 +464,9 @@ pub async fn reserve_for_panel<T>(
     quotes.sort_by_key(|quote| quote.budget.order());
     let mut reservations = Vec::with_capacity(quotes.len());
     for of_budget in quotes.chunk_by(|a, b| a.budget.is_same(&b.budget)) {
-        let Some(first) = of_budget.first() else {
-            continue;
-        };
         let msats: Vec<u64> = of_budget.iter().map(|quote| quote.msats).collect();
-        reservations.extend(first.budget.reserve(&first.model, &msats).await?);
+        let Quote { budget, model, .. } = &of_budget[0];
+        reservations.extend(budget.reserve(model, &msats).await?);
     }
     let reservations = Arc::new(Mutex::new(reservations));
     Ok(CURRENT.scope(reservations, calls).await)
@@ -489,7 +477,7 @@ pub(super) fn take_reservation(budget: &LmBudget, msats: u64) -> Option<Reservat
     let reservations = CURRENT.try_with(Arc::clone).ok()?;
     let mut reservations = lock(&reservations);
     // A repair costs more than any question, so it does not take another judge's reservation.
-    let is_of_call = |it: &Reservation| it.msats() == msats && it.budget().is_same(budget);
+    let is_of_call = |it: &Reservation| it.msats == msats && it.budget.is_same(budget);
     let at = reservations.iter().position(is_of_call)?;
     Some(reservations.swap_remove(at))
 }

@@ -1,14 +1,13 @@
 //! The layer that records calls in a ledger.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use async_trait::async_trait;
 
 use super::super::ledger::{CallTotals, Ledger, ObservedCall};
 use super::super::model::layer_over_inner;
-use super::super::{LanguageModel, LmError, LmReply, LmRequest, PROBE_PURPOSE};
+use super::super::{LanguageModel, LmError, LmReply, LmRequest, PROBE_PURPOSE, lock};
 
 /// A model whose calls are recorded in a [`Ledger`].
 ///
@@ -72,27 +71,20 @@ impl<L: LanguageModel> Metered<L> {
 }
 
 tokio::task_local! {
-    static CURRENT: Arc<CostScope>;
-}
-
-/// The cost of the attempts of one call, kept so that a cancelled call counts too.
-#[derive(Debug, Default)]
-struct CostScope {
-    /// The known cost of all attempts, in msat.
-    msats: AtomicU64,
-    /// The number of attempts of unknown cost.
-    unknown: AtomicU64,
+    /// The cost of the attempts of one call, kept so that a cancelled call counts too.
+    static CURRENT: Arc<Mutex<CallTotals>>;
 }
 
 /// Adds the cost of an attempt in msat (`None` if unknown) to the current call, if there is one.
 #[cfg(feature = "lm")]
 pub(super) fn add_cost(msats: Option<u64>) {
-    let add = |scope: &Arc<CostScope>| match msats {
-        Some(msats) => scope.msats.fetch_add(msats, Relaxed),
-        None => scope.unknown.fetch_add(1, Relaxed),
+    let attempt = CallTotals {
+        cost_msats: msats.unwrap_or(0),
+        unpriced: u64::from(msats.is_none()),
+        ..CallTotals::default()
     };
     // This fails outside of a scope, where nothing records the call.
-    let _ = CURRENT.try_with(add);
+    let _ = CURRENT.try_with(|call| *lock(call) += attempt);
 }
 
 /// A call in progress. If dropped, it is recorded as failed, with the cost of its attempts so far.
@@ -101,7 +93,7 @@ struct PendingCall<'a> {
     lm: &'a dyn LanguageModel,
     /// `None` for a probe.
     request: Option<&'a LmRequest>,
-    cost: Arc<CostScope>,
+    cost: Arc<Mutex<CallTotals>>,
     started: Instant,
     has_returned: bool,
 }
@@ -112,7 +104,7 @@ impl PendingCall<'_> {
         self.has_returned = true;
         if let Some(result) = result {
             let call = CallTotals::of(result);
-            let unpriced = call.unpriced.max(self.cost.unknown.load(Relaxed));
+            let unpriced = call.unpriced.max(lock(&self.cost).unpriced);
             self.record(CallTotals { unpriced, ..call }, Some(result));
         }
     }
@@ -132,18 +124,15 @@ impl PendingCall<'_> {
 
 impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
-        if self.has_returned {
-            return;
+        if !self.has_returned {
+            let cost = *lock(&self.cost);
+            let call = CallTotals {
+                calls: 1,
+                failed: 1,
+                ..cost
+            };
+            self.record(call, None);
         }
-        let CostScope { msats, unknown } = &*self.cost;
-        let call = CallTotals {
-            calls: 1,
-            failed: 1,
-            cost_msats: msats.load(Relaxed),
-            unpriced: unknown.load(Relaxed),
-            ..CallTotals::default()
-        };
-        self.record(call, None);
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) use self::stored::SingleFlight;
 #[cfg(feature = "store")]
 pub use self::stored::Stored;
 #[cfg(feature = "lm")]
-pub(crate) use self::stored::{Flight, find};
+pub(crate) use self::stored::find;
 #[cfg(feature = "lm")]
 pub use self::{
     budget::{BudgetOverrun, LmBudget, Quote, reserve_for_panel},

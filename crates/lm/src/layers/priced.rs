@@ -152,10 +152,15 @@ impl<L: LanguageModel> Priced<L> {
         attempt.cost = match &mut result {
             Ok(answer) => match reply_of(answer) {
                 Some(reply) => {
-                    self.check_tokens(request, reply);
+                    let tokens = reply.usage.completion_tokens.unwrap_or(0);
+                    if let (Some(budget), Some(limit)) = (&self.budget, request.sampling.max_tokens)
+                    {
+                        budget.check_tokens(self.inner.id(), tokens, limit);
+                    }
                     // Under a budget, a reply without token usage costs the highest amount possible.
-                    let reserved = attempt.reservation.as_ref().map(Reservation::msats);
-                    reply.cost_msats = self.cost(reply).or(reserved);
+                    let reserved = attempt.reservation.as_ref().map(|it| it.msats);
+                    let cost = reply.cost_msats.or_else(|| self.cost_of(&reply.usage));
+                    reply.cost_msats = cost.or(reserved);
                     reply.cost_msats
                 }
                 None => Some(0),
@@ -185,33 +190,12 @@ impl<L: LanguageModel> Priced<L> {
         max_cost(&self.prices, self.price.as_ref()?, request)
     }
 
-    /// Records a reply with more tokens than the request allows, because it may cost more than was reserved.
-    fn check_tokens(&self, request: &LmRequest, reply: &LmReply) {
-        let (Some(budget), Some(limit)) = (&self.budget, request.sampling.max_tokens) else {
-            return;
-        };
-        let tokens = reply.usage.completion_tokens.unwrap_or(0);
-        if tokens > u64::from(limit) {
-            budget.record_overrun(self.inner.id(), tokens, limit);
-        }
-    }
-
     /// Returns the request as sent: with a limit if the cost is limited.
     fn limited<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         match self.budget.is_some() && self.price.is_some() {
             true => limited(request),
             false => Cow::Borrowed(request),
         }
-    }
-
-    /// Returns `true` if an interrupted run has spent some of the budget.
-    fn is_spent_before(&self) -> bool {
-        let budget = self.budget.as_ref();
-        budget.is_some_and(|budget| budget.spent_before_msats() > 0)
-    }
-
-    fn cost(&self, reply: &LmReply) -> Option<u64> {
-        reply.cost_msats.or_else(|| self.cost_of(&reply.usage))
     }
 
     fn cost_of(&self, usage: &Usage) -> Option<u64> {
@@ -230,10 +214,9 @@ struct Attempt {
 impl Drop for Attempt {
     fn drop(&mut self) {
         add_cost(self.cost);
-        let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) else {
-            return;
-        };
-        reservation.set_cost(cost);
+        if let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) {
+            reservation.spent = cost;
+        }
     }
 }
 
@@ -292,10 +275,12 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         let request = probe_request();
+        let budget = self.budget.as_ref();
+        let is_spent_before = budget.is_some_and(|budget| budget.spent_before_msats() > 0);
         let probed = self.charged(&request, self.inner.probe(), Option::as_mut);
         match probed.await {
             // An interrupted run spent the whole budget: no call can be made, so no probe is needed.
-            Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),
+            Err(error) if error.is_refused() && is_spent_before => Ok(None),
             probed => probed,
         }
     }

@@ -280,20 +280,16 @@ impl<L: LanguageModel> LanguageModel for RateLimit<L> {
         // An estimate: a token has three bytes, and a message has four more tokens.
         let bytes = request.messages.iter();
         let bytes: usize = bytes.map(|message| message.content.len() + 12).sum();
-        let prompt = as_f64((bytes as u64).div_ceil(3));
+        let prompt = (bytes as u64).div_ceil(3) as f64;
         let estimated = prompt + request.sampling.max_tokens.map_or(1024.0, f64::from);
         self.limiter.acquire(estimated).await;
         let result = self.inner.complete(request).await;
         let used = match &result {
-            Ok(reply) if reply.usage.total() > 0 => as_f64(reply.usage.total()),
+            Ok(reply) if reply.usage.total() > 0 => reply.usage.total() as f64,
             Ok(_) => estimated,
             Err(_) => prompt,
         };
         self.limiter.settle(estimated, used);
         result
     }
-}
-
-fn as_f64(tokens: u64) -> f64 {
-    tokens as f64
 }

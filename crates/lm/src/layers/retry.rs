@@ -159,10 +159,17 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
         let (mut attempts, mut was_truncated) = (1, false);
         loop {
             let error = match self.inner.complete(request).await {
-                Ok(reply) => return Ok(with_failed_attempts(reply, failed_cost, failed_usage)),
+                Ok(mut reply) => {
+                    reply.usage += failed_usage;
+                    reply.cost_is_lower_bound |= failed_cost.is_none();
+                    let failed = failed_cost.unwrap_or(0);
+                    reply.cost_msats = reply.cost_msats.map(|cost| cost.saturating_add(failed));
+                    return Ok(reply);
+                }
                 Err(error) => error,
             };
-            failed_cost = sum(failed_cost, error.cost_msats());
+            let costs = failed_cost.zip(error.cost_msats());
+            failed_cost = costs.map(|(sum, cost): (u64, u64)| sum.saturating_add(cost));
             failed_usage += error.usage();
             let is_truncated = matches!(error.kind(), LmErrorKind::TruncatedReply { .. });
             let is_repeated = error.is_transient()
@@ -187,18 +194,4 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
             attempts += 1;
         }
     }
-}
-
-/// Adds the cost and tokens of the failed attempts.
-fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>, usage: Usage) -> LmReply {
-    reply.usage += usage;
-    reply.cost_is_lower_bound |= failed_cost.is_none();
-    let failed = failed_cost.unwrap_or(0);
-    reply.cost_msats = reply.cost_msats.map(|cost| cost.saturating_add(failed));
-    reply
-}
-
-/// Adds two costs; unknown if either is.
-fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    Some(a?.saturating_add(b?))
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, Weak};
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
-use crate::record::{Hash, Key, Record};
+use crate::record::{Hash, Key};
 use crate::store::Store;
-use crate::{LanguageModel, LmError, LmReply, LmRequest, Usage, lock, recording};
+use crate::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, lock, recording};
 
 use super::super::model::layer_over_inner;
 #[cfg(feature = "lm")]
@@ -48,7 +48,6 @@ pub struct Stored<L> {
     store: Store,
     /// Records with this number or a lower one are ignored.
     after: i64,
-    in_progress: SingleFlight,
 }
 
 impl<L> Stored<L> {
@@ -63,7 +62,6 @@ impl<L> Stored<L> {
             inner,
             store,
             after,
-            in_progress: SingleFlight::default(),
         }
     }
 
@@ -110,30 +108,16 @@ impl<L: LanguageModel> Stored<L> {
     }
 
     /// Returns the stored reply, or calls the inner model and stores its reply.
-    async fn get_or_call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
-        if let Some(reply) = self.find(key, request)? {
-            return Ok(reply.into_cached());
-        }
-        // Another model with the same store may make the same call, such as in another test.
-        let in_progress = self.store.in_progress();
-        match in_progress.run(key.hash, self.call(key, request)).await {
-            Flight::Own(result) => result,
-            Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
-            // The other call may have failed for its own reason, such as its budget.
-            Flight::Shared(Err(_)) => self.call(key, request).await,
-        }
-    }
-
-    /// Calls the inner model, and stores its reply.
     async fn call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
-        // Another process may have stored it in the meantime.
         if let Some(reply) = self.find(key, request)? {
             return Ok(reply.into_cached());
         }
         self.store.check_writable()?;
         let reply = self.inner.complete(request).await?;
         // Whatever was paid for is kept, even a truncated reply.
-        if !has_answer(&reply) && reply.cost_msats.is_none_or(|cost| cost == 0) {
+        let is_complete = matches!(reply.stop_reason, StopReason::End | StopReason::Other(_));
+        let has_answer = is_complete && !reply.text.trim().is_empty();
+        if !has_answer && reply.cost_msats.is_none_or(|cost| cost == 0) {
             return Ok(reply);
         }
         match put(&self.store, key, &reply).await {
@@ -166,15 +150,10 @@ impl<L: LanguageModel> LanguageModel for Stored<L> {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let request = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &request);
-        // Only the task that makes a shared call counts its cost.
-        let call = self.get_or_call(&key, &request);
-        let reply = match self.in_progress.run(key.hash, call).await {
-            Flight::Own(result) => result,
-            Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
-            Flight::Shared(Err(error)) => {
-                Err(error.with_usage(Usage::default()).with_cost_msats(Some(0)))
-            }
-        };
+        let maker = std::ptr::from_ref(self).addr();
+        let in_progress = self.store.in_progress();
+        let call = || self.call(&key, &request);
+        let (reply, _) = in_progress.run(key.hash, maker, call).await;
         recording::note(&reply);
         reply
     }
@@ -193,21 +172,10 @@ async fn put(store: &Store, key: &Key, reply: &LmReply) -> Result<(), LmError> {
     let written = tokio::task::spawn_blocking(move || {
         let result = serde_json::to_string(&reply).map_err(|error| kept.error(&error))?;
         let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
-        kept.put(&Record {
-            key: &key.hash,
-            kind: "reply",
-            about: &key.text,
-            result: &result,
-            cost_msats,
-        })
+        kept.put("reply", (&key.hash, &key.text), &result, cost_msats)
     });
     let written = written.await;
     written.unwrap_or_else(|error| Err(store.error(&error)))
-}
-
-/// Returns `true` if the reply is complete and not empty.
-fn has_answer(reply: &LmReply) -> bool {
-    reply.stop_reason.is_complete() && !reply.text.trim().is_empty()
 }
 
 type CallResult = Result<LmReply, LmError>;
@@ -221,34 +189,42 @@ pub(crate) struct SingleFlight {
 /// Each is kept by the tasks that take part in it.
 type Calls = HashMap<Hash, Weak<SharedCall>>;
 
-/// A call that equal calls wait for. If the task that makes it is dropped, a waiting one makes it.
-type SharedCall = OnceCell<CallResult>;
-
-/// The result of [`SingleFlight::run`].
-pub(crate) enum Flight {
-    /// The result of making this call.
-    Own(CallResult),
-    /// The result of an identical concurrent call.
-    Shared(CallResult),
-}
+/// A call that equal calls wait for, and the model that made it. If the task that makes it is dropped, a waiting one
+/// makes it.
+type SharedCall = OnceCell<(CallResult, usize)>;
 
 impl SingleFlight {
-    /// Makes `call`, or waits for the result of a call in progress with the same hash. If that one is dropped, a
-    /// waiting call is made instead.
-    pub(crate) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
-        let shared = self.enter(hash);
-        let mut is_own = false;
-        let made = shared.get_or_init(|| {
-            is_own = true;
-            call
-        });
-        let result = made.await.clone();
-        if !is_own {
-            return Flight::Shared(result);
+    /// Makes `call`, or waits for the result of a call in progress with the same hash. If that one is dropped, or fails
+    /// for another `maker`, for a reason of its own such as its budget, a waiting call is made instead. Returns `true`
+    /// for the call that was made: the result of the others costs nothing.
+    pub(crate) async fn run<F: Future<Output = CallResult>>(
+        &self,
+        hash: Hash,
+        maker: usize,
+        call: impl Fn() -> F,
+    ) -> (CallResult, bool) {
+        loop {
+            let shared = self.enter(hash);
+            let mut is_own = false;
+            let made = shared.get_or_init(async || {
+                is_own = true;
+                (call().await, maker)
+            });
+            let (result, by) = made.await.clone();
+            if is_own {
+                // Later calls are made again or find the reply in the store.
+                lock(&self.calls).remove(&hash);
+                return (result, true);
+            }
+            match result {
+                Ok(reply) => return (Ok(reply.into_cached()), false),
+                Err(error) if by == maker => {
+                    let free = error.with_usage(Usage::default()).with_cost_msats(Some(0));
+                    return (Err(free), false);
+                }
+                Err(_) => {}
+            }
         }
-        // Later calls are made again or find the reply in the store.
-        lock(&self.calls).remove(&hash);
-        Flight::Own(result)
     }
 
     fn enter(&self, hash: Hash) -> Arc<SharedCall> {

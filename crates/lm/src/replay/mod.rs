@@ -8,52 +8,21 @@
 //! The file is in JSON Lines format. It consists of a header and one line per call, in sorted order. The same calls
 //! always produce the same file. `file.rs` reads and writes it.
 //!
-//! The file contains no keys and no local addresses.
+//! The file contains no keys and no addresses.
 
 mod file;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dsrs_metrics_values::messages::escape;
 use dsrs_metrics_values::named_files::WriteLock;
 
-use self::file::{Call, Calls, key_of};
-use super::layers::{Flight, SingleFlight};
+use self::file::{Call, key_of};
+use super::layers::SingleFlight;
 use super::record::Key;
-use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage, lock};
-
-/// The error returned when recorded calls cannot be read or written.
-#[derive(thiserror::Error)]
-#[error("{message}")]
-pub struct ReplayError {
-    message: String,
-    /// `true` if a line is not a recorded call.
-    is_of_line: bool,
-}
-
-debug_as_display!(ReplayError);
-
-impl ReplayError {
-    fn new(message: String) -> Self {
-        Self {
-            message,
-            is_of_line: false,
-        }
-    }
-
-    fn of_writing(path: &Path, error: &io::Error) -> Self {
-        let advice = match error.kind() {
-            io::ErrorKind::ResourceBusy => "",
-            _ => "; check the folder and its permissions",
-        };
-        let path = path.display();
-        let failure = format_args!("{path}: {error}{advice}");
-        Self::new(format!("cannot write the recorded calls {failure}"))
-    }
-}
+use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, lock};
 
 tokio::task_local! {
     static CURRENT: Option<Arc<Replay>>;
@@ -89,8 +58,6 @@ tokio::task_local! {
 pub struct Replay {
     path: PathBuf,
     mode: Mode,
-    /// The calls of the file.
-    stored: Calls,
     state: Mutex<State>,
     in_progress: SingleFlight,
 }
@@ -103,10 +70,17 @@ enum Mode {
     RecordingAll,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// In the file, and not asked for.
+    None,
+    Replayed,
+    Recorded,
+}
+
+#[derive(Debug)]
 struct State {
-    replayed: BTreeSet<Key>,
-    recorded: Calls,
+    calls: BTreeMap<Key, (Call, Use)>,
     /// The error of the first call missing from the file.
     missing: Option<LmError>,
     /// Kept until the recorded calls are written.
@@ -149,17 +123,17 @@ impl Replay {
     /// A call that is not in the file fails with [`LmErrorKind::NotRecorded`].
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file is missing or cannot be read, or if a line is damaged. Also returns this
+    /// Returns an error if the file is missing or cannot be read, or if a line is damaged. Also returns this
     /// error if the format version is not supported.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, LmError> {
         let path = path.as_ref();
-        let stored = file::read(path)?.ok_or_else(|| {
+        let calls = file::read(path, true)?.ok_or_else(|| {
             let path = path.display();
-            ReplayError::new(format!(
+            file::failed(format!(
                 "no recorded calls: {path} does not exist; record them: DSRS_UPDATE=new cargo test"
             ))
         })?;
-        Ok(Self::new(path, Mode::Replaying, stored))
+        Ok(Self::new(path, Mode::Replaying, calls, None))
     }
 
     /// Creates a replay that records calls to a file.
@@ -170,10 +144,10 @@ impl Replay {
     /// are made only once.
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file exists but cannot be read, is not a replay, or has an unsupported format
+    /// Returns an error if the file exists but cannot be read, is not a replay, or has an unsupported format
     /// version. Also returns this error if another recording to the file is unfinished, or if `keep` is `true` and a
     /// line is damaged.
-    pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
+    pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, LmError> {
         let path = path.as_ref();
         // Locked before reading: another recording would lose its calls.
         let write_lock = file::lock(path)?;
@@ -181,24 +155,30 @@ impl Replay {
             true => Mode::RecordingNew,
             false => Mode::RecordingAll,
         };
-        let stored = match file::read(path) {
-            // All lines are replaced anyway.
-            Err(error) if error.is_of_line && !keep => Calls::new(),
-            stored => stored?.unwrap_or_default(),
-        };
-        let recording = Self::new(path, mode, stored);
-        lock(&recording.state).write_lock = Some(write_lock);
-        Ok(recording)
+        // Otherwise, all lines are replaced anyway.
+        let calls = file::read(path, keep)?.unwrap_or_default();
+        Ok(Self::new(path, mode, calls, Some(write_lock)))
     }
 
-    fn new(path: &Path, mode: Mode, stored: Calls) -> Self {
-        let (state, in_progress) = (Mutex::default(), SingleFlight::default());
+    fn new(
+        path: &Path,
+        mode: Mode,
+        calls: Vec<(Key, Call)>,
+        write_lock: Option<WriteLock>,
+    ) -> Self {
+        let calls = calls
+            .into_iter()
+            .map(|(key, call)| (key, (call, Use::None)));
+        let state = State {
+            calls: calls.collect(),
+            missing: None,
+            write_lock,
+        };
         Self {
             path: path.to_owned(),
             mode,
-            stored,
-            state,
-            in_progress,
+            state: Mutex::new(state),
+            in_progress: SingleFlight::default(),
         }
     }
 
@@ -241,22 +221,18 @@ impl Replay {
     /// If the process crashes, the file contains either the old calls or all the new calls.
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the file cannot be written.
-    pub fn finish(&self) -> Result<Summary, ReplayError> {
+    /// Returns an error if the file cannot be written.
+    pub fn finish(&self) -> Result<Summary, LmError> {
         let mut state = lock(&self.state);
-        let is_used = |key| state.replayed.contains(key) || state.recorded.contains_key(key);
+        let count = |of| state.calls.values().filter(|(_, it)| *it == of).count();
         let summary = Summary {
-            recorded: state.recorded.len(),
-            replayed: state.replayed.len(),
-            unused: self.stored.keys().filter(|key| !is_used(key)).count(),
+            recorded: count(Use::Recorded),
+            replayed: count(Use::Replayed),
+            unused: count(Use::None),
         };
-        match self.mode {
-            Mode::Replaying => {}
-            Mode::RecordingAll => file::write(&self.path, &state.recorded.iter().collect())?,
-            Mode::RecordingNew => {
-                let calls: BTreeMap<_, _> = self.stored.iter().chain(&state.recorded).collect();
-                file::write(&self.path, &calls)?;
-            }
+        if self.is_recording() {
+            let calls = state.calls.values().filter(|(_, it)| self.is_kept(*it));
+            file::write(&self.path, calls.map(|(call, _)| call))?;
         }
         state.write_lock = None;
         Ok(summary)
@@ -286,51 +262,45 @@ impl Replay {
             drop(state);
             return not_made(Err(error));
         }
-        let call = async {
+        let call = async || {
             // It may have been recorded in the meantime.
             if let Some(reply) = self.find(&key) {
                 return not_made(Ok(reply));
             }
             let reply = lm.complete(request).await?;
-            self.record(&key, lm, request, &reply);
+            let call = (Call::new(lm, request, &reply), Use::Recorded);
+            lock(&self.state).calls.insert(key.clone(), call);
             Ok(reply)
         };
-        match self.in_progress.run(key.hash, call).await {
-            Flight::Own(result) => result,
-            Flight::Shared(Ok(reply)) => not_made(Ok(reply.into_cached())),
-            Flight::Shared(Err(error)) => not_made(Err(error
-                .with_usage(Usage::default())
-                .with_cost_msats(Some(0)))),
+        match self.in_progress.run(key.hash, 0, call).await {
+            (result, true) => result,
+            (result, false) => not_made(result),
         }
     }
 
     /// Returns `true` if this request calls the model.
     pub(super) fn is_called(&self, lm: &dyn LanguageModel, request: &LmRequest) -> bool {
         let key = key_of(lm.id(), &lm.effective_request(request));
-        self.is_recording()
-            && !lock(&self.state).recorded.contains_key(&key)
-            && self.replayable(&key).is_none()
+        let state = lock(&self.state);
+        let known = state.calls.get(&key);
+        self.is_recording() && !known.is_some_and(|(_, it)| self.is_kept(*it))
     }
 
-    /// Returns the call from the file, unless all calls are made again.
-    fn replayable(&self, key: &Key) -> Option<&Call> {
-        let is_kept = self.mode != Mode::RecordingAll;
-        self.stored.get(key).filter(|_| is_kept)
+    /// Returns `true` if the call stays in the file; `false` if it is made again.
+    fn is_kept(&self, of_call: Use) -> bool {
+        of_call != Use::None || self.mode != Mode::RecordingAll
     }
 
     fn find(&self, key: &Key) -> Option<LmReply> {
         let mut state = lock(&self.state);
-        if let Some(call) = state.recorded.get(key) {
-            return Some(call.reply.clone().into_cached());
+        let (call, of_call) = state.calls.get_mut(key)?;
+        if !self.is_kept(*of_call) {
+            return None;
         }
-        let call = self.replayable(key)?;
-        state.replayed.insert(key.clone());
+        if *of_call == Use::None {
+            *of_call = Use::Replayed;
+        }
         Some(call.reply.clone().into_cached())
-    }
-
-    fn record(&self, key: &Key, lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) {
-        let call = Call::new(lm, request, reply);
-        lock(&self.state).recorded.insert(key.clone(), call);
     }
 
     fn not_recorded(&self, lm: &dyn LanguageModel, request: &LmRequest) -> LmError {

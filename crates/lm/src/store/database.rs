@@ -72,15 +72,12 @@ fn connected(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    let number = |connection: &Connection, name: &str| -> rusqlite::Result<i32> {
-        connection.pragma_query_value(None, name, |row| row.get(0))
-    };
     // Checked before anything is changed.
     let check = |connection: &Connection| -> rusqlite::Result<bool> {
-        let owner = number(connection, "application_id")?;
-        let version = number(connection, "user_version")?;
-        let tables: i64 =
-            connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+        let number = |query| connection.query_row(query, (), |row| row.get::<_, i32>(0));
+        let owner = number("PRAGMA application_id")?;
+        let version = number("PRAGMA user_version")?;
+        let tables = number("SELECT count(*) FROM sqlite_schema")?;
         let reason = match (owner, version) {
             (0, 0) if tables == 0 => return Ok(true),
             (APPLICATION_ID, VERSION) => return Ok(false),

@@ -15,14 +15,16 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, LazyLock, Mutex, Weak};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, LazyLock, Mutex, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use super::layers::SingleFlight;
-use super::{LmError, LmErrorKind, create_private_dir, ignore_poison, lock};
+use super::{LmError, LmErrorKind, create_private_dir, lock};
 use database::{error_of, not_usable, store_error};
 
 /// A store for results that cost money, such as model replies.
@@ -68,18 +70,13 @@ pub struct Store {
 struct Shared {
     path: PathBuf,
     reader: Mutex<Connection>,
-    writer: Mutex<Writer>,
+    writer: Mutex<Connection>,
+    /// `true` if the last write failed. The next call is made only after another write succeeds.
+    has_failed: AtomicBool,
     /// The calls in progress whose replies will be stored, for all models of the process.
     in_progress: SingleFlight,
     // Dropped last: SQLite copies its log when the last connection closes.
     sync: LogSync,
-}
-
-#[derive(Debug)]
-struct Writer {
-    connection: Connection,
-    /// `true` if the last write failed. The next call is made only after another write succeeds.
-    has_failed: bool,
 }
 
 /// The stores that this process has open.
@@ -121,12 +118,17 @@ impl Store {
         if let Some(shared) = open.get(&path).and_then(Weak::upgrade) {
             return Ok(Self { shared });
         }
-        let is_new = !path.exists();
         let writer = database::open(&path)?;
-        if is_new {
-            tell_of_earlier_versions(&path);
-        }
-        let shared = Arc::new(Shared::new(path.clone(), writer)?);
+        let mut log = path.clone().into_os_string();
+        log.push("-wal");
+        let shared = Arc::new(Shared {
+            reader: Mutex::new(database::connect(&path)?),
+            writer: Mutex::new(writer),
+            has_failed: AtomicBool::new(false),
+            in_progress: SingleFlight::default(),
+            sync: LogSync::start(log.into()).map_err(|error| not_usable(&path, error))?,
+            path: path.clone(),
+        });
         open.retain(|_, store| store.strong_count() > 0);
         open.insert(path, Arc::downgrade(&shared));
         Ok(Self { shared })
@@ -212,31 +214,11 @@ impl Store {
         write: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, LmError> {
         let mut writer = lock(&self.shared.writer);
-        let written = write(&mut writer.connection);
-        writer.has_failed = written.is_err();
+        let written = write(&mut writer);
+        self.shared.has_failed.store(written.is_err(), Relaxed);
         drop(writer);
         self.shared.sync.on_write();
         written.map_err(|error| error_of(&self.shared.path, error))
-    }
-}
-
-impl Shared {
-    fn new(path: PathBuf, writer: Connection) -> Result<Self, LmError> {
-        let reader = Mutex::new(database::connect(&path)?);
-        let mut log = path.clone().into_os_string();
-        log.push("-wal");
-        let sync = LogSync::start(log.into()).map_err(|error| not_usable(&path, error))?;
-        let writer = Mutex::new(Writer {
-            connection: writer,
-            has_failed: false,
-        });
-        Ok(Self {
-            path,
-            reader,
-            writer,
-            in_progress: SingleFlight::default(),
-            sync,
-        })
     }
 }
 
@@ -247,78 +229,42 @@ fn check_folder(dir: &Path) -> Result<(), LmError> {
     }
 }
 
-/// When a store is created, reports once what files of earlier versions are in the same folder.
-fn tell_of_earlier_versions(path: &Path) {
-    for (name, what) in [("replies.redb", "replies"), ("journal.log", "journal")] {
-        let file = path.with_file_name(name);
-        if file.exists() {
-            eprintln!(
-                "{}: this version cannot read the {what} of an earlier version, so those calls are paid for again; remove the file unless you plan to go back to that version",
-                file.display()
-            );
-        }
-    }
-}
-
 const EVERY: Duration = Duration::from_millis(100);
 
-/// A running thread. Dropping this ends it after a last sync.
+/// A running thread that syncs the log. Dropping this ends it after a last sync.
 #[derive(Debug)]
-struct LogSync {
-    shared: Arc<Log>,
-    thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug, Default)]
-struct Log {
-    state: Mutex<LogState>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct LogState {
-    is_written: bool,
-    is_closed: bool,
-}
+struct LogSync(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl LogSync {
     fn start(log: PathBuf) -> io::Result<Self> {
-        let shared = Arc::<Log>::default();
-        let of_thread = Arc::clone(&shared);
+        let (writes, written) = mpsc::channel();
         let thread = thread::Builder::new().name("dsrs-store".to_owned());
-        let thread = Some(thread.spawn(move || while of_thread.sync_once(&log) {})?);
-        Ok(Self { shared, thread })
+        let thread = thread.spawn(move || sync_written(&log, &written))?;
+        Ok(Self(Some((writes, thread))))
     }
 
     fn on_write(&self) {
-        lock(&self.shared.state).is_written = true;
-        self.shared.changed.notify_one();
+        if let Some((writes, _)) = &self.0 {
+            let _ = writes.send(());
+        }
     }
 }
 
-impl Log {
-    /// Waits for a write and a tenth of a second, then syncs. Returns `false` at the end.
-    fn sync_once(&self, log: &PathBuf) -> bool {
-        let state = lock(&self.state);
-        let idle = |state: &mut LogState| !state.is_written && !state.is_closed;
-        let state = ignore_poison(self.changed.wait_while(state, idle));
-        let open = |state: &mut LogState| !state.is_closed;
-        let (mut state, _) = ignore_poison(self.changed.wait_timeout_while(state, EVERY, open));
-        let (is_written, is_closed) = (std::mem::take(&mut state.is_written), state.is_closed);
-        drop(state);
-        if is_written {
-            // If SQLite has copied the whole log, which it syncs itself, the log does not exist.
-            let _ = File::open(log).and_then(|log| log.sync_data());
-        }
-        !is_closed
+/// After each write, waits for a tenth of a second, or until the store is closed, and syncs.
+fn sync_written(log: &Path, written: &Receiver<()>) {
+    while written.recv().is_ok() {
+        let end = Instant::now() + EVERY;
+        let left = || end.saturating_duration_since(Instant::now());
+        while !left().is_zero() && written.recv_timeout(left()).is_ok() {}
+        // If SQLite has copied the whole log, which it syncs itself, the log does not exist.
+        let _ = File::open(log).and_then(|log| log.sync_data());
     }
 }
 
 impl Drop for LogSync {
     fn drop(&mut self) {
-        lock(&self.shared.state).is_closed = true;
-        self.shared.changed.notify_one();
-        if let Some(thread) = self.thread.take() {
+        if let Some((writes, thread)) = self.0.take() {
+            drop(writes);
             // The thread only waits and syncs, so it has not panicked.
             let _ = thread.join();
         }

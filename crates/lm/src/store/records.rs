@@ -1,16 +1,17 @@
 //! The records of a store: results and their keys.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::ffi::SQLITE_CORRUPT;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
 use super::Store;
 use super::database::failure;
-use crate::record::{Hash, Record};
-use crate::{LmError, lock};
+use crate::LmError;
+use crate::record::Hash;
 
 /// The number and size of a store's records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,69 +48,6 @@ pub struct Pruned {
 const REPLY: &str = "reply";
 
 impl Store {
-    /// Returns the result stored under a key, if there is one.
-    ///
-    /// A record is ignored if its number is at most `after`, or if it is damaged on disk.
-    #[doc(hidden)]
-    pub fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
-        self.read(|connection| {
-            let select = "SELECT result, checksum FROM records WHERE key = ?1 AND number > ?2";
-            let mut select = connection.prepare_cached(select)?;
-            let intact = |row: &Row<'_>| Ok(intact(key, row.get_ref(0)?, row.get_ref(1)?));
-            let found = select.query_row(params![key, after], intact);
-            Ok(found.optional()?.flatten())
-        })
-    }
-
-    /// Stores a result, replacing an earlier result with the same key.
-    #[doc(hidden)]
-    pub fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
-        let checksum = checksum(record.key, record.result);
-        let cost = record.cost_msats.map(signed);
-        self.write(|connection| {
-            let mut insert = connection.prepare_cached(
-                "INSERT OR REPLACE INTO records (key, kind, about, result, checksum, cost_msats, stored_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?;
-            let (about, result) = (record.about, record.result);
-            let values = params![record.key, record.kind, about, result, checksum, cost, now()];
-            insert.execute(values).map(drop)
-        })
-    }
-
-    /// Removes a result.
-    #[doc(hidden)]
-    pub fn remove(&self, key: &Hash) -> Result<(), LmError> {
-        let remove = "DELETE FROM records WHERE key = ?1";
-        self.write(|connection| connection.execute(remove, params![key]).map(drop))
-    }
-
-    /// Returns the number of the most recently written record.
-    #[doc(hidden)]
-    pub fn last_number(&self) -> Result<i64, LmError> {
-        let last = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0)";
-        self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
-    }
-
-    /// Checks that results can be stored.
-    ///
-    /// If the last write failed, the method tries to write again. Call it before work that costs money, because its
-    /// results would otherwise be lost.
-    #[doc(hidden)]
-    pub fn check_writable(&self) -> Result<(), LmError> {
-        if !lock(&self.shared.writer).has_failed {
-            return Ok(());
-        }
-        self.write(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let insert = "INSERT INTO spending (budget, reserved_msats) VALUES ('', 0)";
-            transaction.execute(insert, ())?;
-            transaction.execute("DELETE FROM spending WHERE budget = ''", ())?;
-            transaction.commit()
-        })
-    }
-
     /// Returns the number and size of the records.
     ///
     /// ```
@@ -184,10 +122,11 @@ impl Store {
                 records += connection.execute(remove, params![oldest])?;
             }
             if let Some(max_bytes) = max_bytes {
-                let count: u64 =
-                    connection.query_row("SELECT count(*) FROM records", (), |row| row.get(0))?;
+                let count: u64 = value(connection, "SELECT count(*) FROM records")?;
+                let oldest = "DELETE FROM records WHERE number IN
+                    (SELECT number FROM records ORDER BY stored_at, number LIMIT ?1)";
                 while size(connection)? > max_bytes {
-                    match remove_oldest(connection, (count / 50).max(1))? {
+                    match connection.execute(oldest, params![(count / 50).max(1)])? {
                         0 => break,
                         removed => records += removed,
                     }
@@ -220,8 +159,7 @@ impl Store {
     /// Returns [`LmErrorKind::Store`](crate::LmErrorKind::Store) with the first problem found.
     pub fn check(&self) -> Result<(), LmError> {
         self.read(|connection| {
-            let found: String =
-                connection.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
+            let found: String = value(connection, "PRAGMA integrity_check(1)")?;
             if found != "ok" {
                 return Err(failure(SQLITE_CORRUPT, found));
             }
@@ -241,10 +179,9 @@ impl Store {
     }
 }
 
-fn remove_oldest(connection: &Connection, records: u64) -> rusqlite::Result<usize> {
-    let remove = "DELETE FROM records WHERE number IN
-        (SELECT number FROM records ORDER BY stored_at, number LIMIT ?1)";
-    connection.execute(remove, params![records])
+/// Returns the only value of a query.
+fn value<T: FromSql>(connection: &Connection, query: &str) -> rusqlite::Result<T> {
+    connection.query_row(query, (), |row| row.get(0))
 }
 
 /// Returns the size of the used pages in bytes.
@@ -255,8 +192,11 @@ fn size(connection: &Connection) -> rusqlite::Result<u64> {
 
 /// Returns the checksum of a record. It covers the key, so a damaged index cannot return another record.
 fn checksum(key: &[u8], result: &str) -> [u8; 8] {
-    let hash = Sha256::new().chain_update(key).chain_update(result);
-    let hash: Hash = hash.finalize().into();
+    let hash: Hash = Sha256::new()
+        .chain_update(key)
+        .chain_update(result)
+        .finalize()
+        .into();
     std::array::from_fn(|at| hash[at])
 }
 
@@ -281,9 +221,72 @@ pub struct ReservedPart {
     pub msats: u64,
 }
 
+#[doc(hidden)]
 impl Store {
+    /// Returns the result stored under a key, if there is one.
+    ///
+    /// A record is ignored if its number is at most `after`, or if it is damaged on disk.
+    pub fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
+        self.read(|connection| {
+            let select = "SELECT result, checksum FROM records WHERE key = ?1 AND number > ?2";
+            let mut select = connection.prepare_cached(select)?;
+            let intact = |row: &Row<'_>| Ok(intact(key, row.get_ref(0)?, row.get_ref(1)?));
+            let found = select.query_row(params![key, after], intact);
+            Ok(found.optional()?.flatten())
+        })
+    }
+
+    /// Stores a result, replacing an earlier result with the same key.
+    pub fn put(
+        &self,
+        kind: &str,
+        (key, about): (&Hash, &str),
+        result: &str,
+        cost_msats: Option<u64>,
+    ) -> Result<(), LmError> {
+        let (checksum, cost) = (checksum(key, result), cost_msats.map(signed));
+        self.write(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT OR REPLACE INTO records (key, kind, about, result, checksum, cost_msats, stored_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?;
+            let values = params![key, kind, about, result, checksum, cost, now()];
+            insert.execute(values).map(drop)
+        })
+    }
+
+    /// Removes a result.
+    pub fn remove(&self, key: &Hash) -> Result<(), LmError> {
+        let remove = "DELETE FROM records WHERE key = ?1";
+        self.write(|connection| connection.execute(remove, params![key]).map(drop))
+    }
+
+    /// Returns the number of the most recently written record.
+    pub fn last_number(&self) -> Result<i64, LmError> {
+        let last = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0)";
+        self.read(|connection| value(connection, last))
+    }
+
+    /// Checks that results can be stored.
+    ///
+    /// If the last write failed, the method tries to write again. Call it before work that costs money, because its
+    /// results would otherwise be lost.
+    pub fn check_writable(&self) -> Result<(), LmError> {
+        if !self.shared.has_failed.load(Relaxed) {
+            return Ok(());
+        }
+        self.write(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute_batch(
+                "INSERT INTO spending (budget, reserved_msats) VALUES ('', 0);
+                 DELETE FROM spending WHERE budget = ''",
+            )?;
+            transaction.commit()
+        })
+    }
+
     /// Returns the amount spent or reserved from a budget, in millisatoshis.
-    #[doc(hidden)]
     pub fn spent_msats(&self, budget: &str) -> Result<u64, LmError> {
         self.read(|connection| sum(connection, budget))
     }
@@ -291,13 +294,11 @@ impl Store {
     /// Reserves an amount before a call, and returns the call's number.
     ///
     /// The reservation is written before the method returns, so it survives if the process dies.
-    #[doc(hidden)]
     pub fn reserve_msats(&self, budget: &str, msats: u64) -> Result<i64, LmError> {
         self.write(|connection| reserve(connection, budget, msats, None))
     }
 
     /// Replaces a call's reserved amount with its cost.
-    #[doc(hidden)]
     pub fn settle_msats(&self, number: i64, msats: u64) -> Result<(), LmError> {
         self.write(|connection| {
             let settle = "UPDATE spending SET spent_msats = ?2, process = NULL WHERE number = ?1";
@@ -309,7 +310,6 @@ impl Store {
     /// Removes all calls recorded for a budget.
     ///
     /// Call this method once the run has ended.
-    #[doc(hidden)]
     pub fn forget_spending(&self, budget: &str) -> Result<(), LmError> {
         let forget = "DELETE FROM spending WHERE budget = ?1";
         self.write(|connection| connection.execute(forget, params![budget]).map(drop))
@@ -319,7 +319,6 @@ impl Store {
     ///
     /// Reserves 0 if the whole budget is spent. Returns `None` if other running processes may still release enough of
     /// the budget. Amounts reserved by a process that has died count as spent.
-    #[doc(hidden)]
     pub fn reserve_part(
         &self,
         (budget, limit): (&str, u64),
@@ -333,16 +332,12 @@ impl Store {
                 let mut select = transaction.prepare(
                     "SELECT process, reserved_msats FROM spending WHERE budget = ?1 AND spent_msats IS NULL",
                 )?;
-                let rows = select.query_map(params![budget], |row| {
-                    Ok((row.get::<_, Option<String>>(0)?.unwrap_or_default(), row.get::<_, i64>(1)?))
+                let mut rows = select.query_map(params![budget], |row| {
+                    let process: Option<String> = row.get(0)?;
+                    let is_alive = is_alive(&process.unwrap_or_default());
+                    Ok(if is_alive { row.get::<_, i64>(1)?.unsigned_abs() } else { 0 })
                 })?;
-                let mut reserved = 0_u64;
-                for row in rows {
-                    let (process, msats) = row?;
-                    let msats = if is_alive(&process) { msats } else { 0 };
-                    reserved = reserved.saturating_add(msats.unsigned_abs());
-                }
-                reserved
+                rows.try_fold(0_u64, |sum, msats| msats.map(|msats| sum.saturating_add(msats)))?
             };
             let unspent = limit.saturating_sub(sum(&transaction, budget)?.saturating_sub(reserved));
             let wanted = wanted.map_or(unspent, |wanted| wanted.min(unspent));

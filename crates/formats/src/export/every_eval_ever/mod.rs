@@ -6,8 +6,7 @@
 //! The schemas of both files are in the `every-eval-ever` package, as `eval.schema.json` and
 //! `instance_level_eval.schema.json`.
 
-mod aggregate;
-mod instance;
+mod documents;
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -53,24 +52,10 @@ impl Names {
     fn of(run: &ExportedRun<'_>) -> Result<Self, FormatError> {
         let is_valid = |model: &&str| model.contains('/') && model.split('/').all(is_portable);
         let model = run.tag("model").filter(is_valid);
-        let organization = run.tag("organization");
-        let (Some(model), Some(organization)) = (model, organization) else {
-            let found = match run.tag("model") {
-                Some(model) => format!(" (found the model `{}`)", escape::name(model)),
-                None => String::new(),
-            };
-            let wanted = [
-                (
-                    model,
-                    "--tag model=DEVELOPER/NAME, the model that was evaluated",
-                ),
-                (organization, "--tag organization=NAME, who evaluated it"),
-            ];
-            let wanted = wanted.iter().filter(|(tag, _)| tag.is_none());
-            let wanted = Vec::from_iter(wanted.map(|(_, wanted)| *wanted)).join(", and ");
-            return Err(facts_error(format_args!(
-                "missing facts about the run{found}; pass {wanted}"
-            )));
+        let (Some(model), Some(organization)) = (model, run.tag("organization")) else {
+            return Err(facts_error(
+                "missing facts about the run; pass --tag model=DEVELOPER/NAME, the model that was evaluated, and --tag organization=NAME, who evaluated it",
+            ));
         };
         for (tag, allowed) in TAGS_WITH_VALUES {
             let is_allowed = |found: &str| allowed.split(", ").any(|it| it == found);
@@ -123,7 +108,7 @@ pub(super) fn write(
     folder: &Path,
 ) -> Result<(Vec<PathBuf>, Vec<String>), FormatError> {
     let names = Names::of(run)?;
-    let (results, mut notes) = aggregate::results(run, &names);
+    let (results, mut notes) = documents::results(run, &names);
     if results.is_empty() {
         return Err(facts_error("no metric has a score"));
     }
@@ -133,7 +118,7 @@ pub(super) fn write(
     let path = target.join(names.samples());
     let samples = write_samples(run, &names, &path, &mut notes)?;
     files.extend(samples.is_some().then_some(path));
-    let document = aggregate::document(run, &names, &results, samples.as_ref());
+    let document = documents::document(run, &names, &results, samples.as_ref());
     write_file(&files[0], |out| {
         serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)
@@ -159,6 +144,8 @@ fn facts_error(reason: impl Display) -> FormatError {
     FormatError::new(format_args!("--to eee: {reason}"))
 }
 
+const NO_GOLD: &str = "the rows are not exported, because the result file has no gold rows; write it with `score --with-rows`";
+
 /// Writes the rows, notes the results that are not in the file, and returns what the file of the run says about it.
 /// Without gold rows it writes no file and returns `None`.
 fn write_samples(
@@ -170,29 +157,22 @@ fn write_samples(
     let (mut rows, mut hash, mut left_out) = (0_u64, Sha256::new(), LeftOut::default());
     let mut lacks_gold = false;
     let written = write_file(path, |file| {
-        let mut has_gold = true;
         run.each_row(|row| {
-            has_gold &= row.gold.is_some();
-            if !has_gold {
-                return Ok(());
+            lacks_gold |= row.gold.is_none();
+            if lacks_gold {
+                return Err(FormatError::new(NO_GOLD));
             }
-            for record in instance::of_row(run, names, row, &mut left_out)? {
+            for record in documents::of_row(run, names, row, &mut left_out)? {
                 let line = format!("{record}\n");
                 hash.update(&line);
                 file.write_all(line.as_bytes())?;
                 rows += 1;
             }
             Ok(())
-        })?;
-        lacks_gold = !has_gold;
-        // The file gets its name only if it is complete.
-        match has_gold {
-            true => Ok(()),
-            false => Err(io::Error::from(io::ErrorKind::Other).into()),
-        }
+        })
     });
     if lacks_gold {
-        notes.push("the rows are not exported, because the result file has no gold rows; write it with `score --with-rows`".to_owned());
+        notes.push(NO_GOLD.to_owned());
         return Ok(None);
     }
     written?;

@@ -4,13 +4,12 @@ use std::io::{self, BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
 use rawzip::{
-    CompressionMethod, Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive,
-    ZipFileHeaderRecord,
+    CompressionMethod, Error, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipFileHeaderRecord,
 };
 
 use super::header::Header;
 use super::sample::{self, Sample};
-use super::{EXPECTED, Log, MAX_MEMBER, Samples};
+use super::{Log, MAX_MEMBER, Samples};
 use super::{fields, kept};
 use crate::import::text::{as_text, with_finite_numbers};
 use crate::messages::escape;
@@ -44,13 +43,6 @@ pub(super) fn read(
         found += 1;
         let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
         let place = format!("member `{}`", escape::name(&name));
-        let (offset, compressed) = (entry.local_header_offset(), entry.compressed_size_hint());
-        let end = archive.directory_offset();
-        if offset.checked_add(compressed).is_none_or(|it| it > end) {
-            return Err(input.whole(format_args!(
-                "{place}: at byte {offset} with {compressed} bytes, but the members of the archive end at byte {end}; copy the file again"
-            )));
-        }
         let of_header = match &*name {
             "header.json" => &mut header,
             // A log that is still being written has only the journal.
@@ -89,12 +81,8 @@ pub(super) fn read(
         )));
     }
     let Some((text, place)) = header.or(journal) else {
-        return Err(match samples.is_empty() {
-            true => input.whole(format_args!(
-                "expected {EXPECTED}, found a ZIP archive without `header.json`"
-            )),
-            false => input.whole("expected an inspect_ai log, found no member `header.json`"),
-        });
+        let reason = "expected an inspect_ai log (.eval or .json), found a ZIP archive without `header.json`";
+        return Err(input.whole(reason));
     };
     Ok(Log {
         header: Header::parse(&text).map_err(|reason| input.invalid(place, reason))?,
@@ -183,30 +171,12 @@ impl Members<'_> {
 
 /// Says why a member cannot be read.
 fn damage(error: &io::Error) -> String {
-    let cause = error.get_ref();
-    let of_archive = cause.and_then(|cause| cause.downcast_ref::<Error>());
-    match of_archive.map(Error::kind) {
-        Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
-            format!("longer than the {expected} bytes that the directory says")
-        }
-        Some(ErrorKind::InvalidSize { expected, actual }) => {
-            format!("{actual} bytes, but the directory says {expected}; copy the file again")
-        }
-        Some(ErrorKind::InvalidChecksum { .. }) => {
-            "damaged: its checksum differs; copy the file again".to_owned()
-        }
-        _ => format!("cannot be decompressed: {error}; copy the file again"),
-    }
+    format!("cannot be read: {error}; copy the file again")
 }
 
 /// Returns the error for an unreadable directory.
 pub(super) fn damaged(input: Input<'_>, error: &Error) -> FormatError {
-    match error.kind() {
-        ErrorKind::MissingEndOfCentralDirectory | ErrorKind::Eof => input.whole(
-            "the archive is cut off: the end of its directory is missing; copy the file again",
-        ),
-        kind => input.whole(format_args!(
-            "the archive's directory is damaged: {kind}; copy the file again"
-        )),
-    }
+    input.whole(format_args!(
+        "the archive is cut off or damaged: {error}; copy the file again"
+    ))
 }

@@ -1,11 +1,10 @@
 //! Converts messages to OpenAI's form, including the attachments they refer to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::import::present;
-use crate::import::table::list;
+use crate::trajectory::Trajectory;
 
 /// The prefixes of references to attachments.
 const PROTOCOLS: [&str; 2] = ["attachment://", "tc://"];
@@ -61,62 +60,18 @@ pub(super) fn text_of(content: &Value) -> Option<String> {
     }
 }
 
-/// Returns messages in OpenAI's form.
-pub(super) fn trajectory(messages: &[Value]) -> Value {
-    // The calls that still lack a result.
-    let mut open = HashSet::new();
-    let messages = messages.iter();
-    messages
-        .map(|message| openai_message(message, &mut open))
-        .collect()
-}
-
-fn openai_message<'m>(message: &'m Value, open: &mut HashSet<&'m str>) -> Value {
-    if !message.is_object() {
-        return message.clone();
+/// Returns the messages as a trajectory. Messages that are none stay as they are, so only metrics of trajectories fail.
+pub(super) fn trajectory(mut messages: Vec<Value>) -> Value {
+    let contents = messages.iter_mut().filter_map(|it| it.get_mut("content"));
+    for part in contents.filter_map(Value::as_array_mut).flatten() {
+        if let Value::Object(part) = part {
+            // A call of a tool that the provider runs has these.
+            part.retain(|key, _| key != "tool_type" && key != "context");
+        }
     }
-    let role = message.get("role").cloned();
-    let role = role.unwrap_or_else(|| "user".into());
-    let content = &message["content"];
-    let mut calls = Vec::new();
-    if role == "assistant" {
-        // The content includes tools that the provider ran, with their results.
-        let parts = list(content).filter(|part| part["type"] == "tool_use");
-        calls.extend(parts.map(|part| {
-            json!({
-                "name": part["name"], "args": part["arguments"],
-                "result": part["result"], "error": part["error"],
-            })
-        }));
-        let of_agent = list(&message["tool_calls"]);
-        calls.extend(of_agent.map(|call| openai_call(call, open)));
+    let messages = Value::from(messages);
+    match Trajectory::from_json(messages.clone()) {
+        Ok(trajectory) => serde_json::to_value(trajectory).unwrap_or(messages),
+        Err(_) => messages,
     }
-    // A result gets no id if its call was removed from the messages.
-    let id = message["tool_call_id"].as_str();
-    let id = id.filter(|id| role == "tool" && open.remove(id));
-    let is_error = role == "tool" && !message["error"].is_null();
-    present(json!({
-        "tool_calls": Some(calls).filter(|calls| !calls.is_empty()),
-        "tool_call_id": id,
-        "is_error": is_error.then_some(true),
-        "role": role,
-        "content": text_of(content).unwrap_or_default(),
-    }))
-}
-
-/// `{"id", "function": NAME, "arguments": {..}}` as `{"id", "name", "args"}`
-fn openai_call<'m>(call: &'m Value, open: &mut HashSet<&'m str>) -> Value {
-    if !call.is_object() {
-        return call.clone();
-    }
-    let id = call["id"].as_str();
-    open.extend(id);
-    // If the arguments are not JSON, the reason takes their place.
-    let error = Some(&call["parse_error"]).filter(|error| error.is_string());
-    let args = error.unwrap_or(&call["arguments"]);
-    present(json!({
-        "id": id,
-        "name": call.get("function").cloned().unwrap_or_else(|| "unknown".into()),
-        "args": if args.is_null() { json!({}) } else { args.clone() },
-    }))
 }

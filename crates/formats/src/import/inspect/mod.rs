@@ -13,25 +13,18 @@ mod sample;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
 use indexmap::IndexMap;
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ZipArchive};
-use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::detect::other_format;
 use super::table::{Epochs, Table, by_id};
-use super::text::{Unique, as_text, parse, with_finite_numbers};
+use super::text::{Unique, as_text, with_finite_numbers};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 use header::Header;
-use sample::{Sample, id_of};
-
-/// What messages call a file of this format.
-const EXPECTED: &str = "an inspect_ai log (.eval or .json)";
+use sample::Sample;
 
 /// The maximum size of a member of an archive, of a JSON log, and of the fields kept from all members, in bytes.
 const MAX_MEMBER: u64 = 2 << 30;
@@ -47,45 +40,31 @@ struct Log {
     unread: Option<String>,
 }
 
-/// How an archive starts, with or without members.
-const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-
 pub(super) fn import(file: &Path, epochs: Epochs) -> Result<Table, FormatError> {
     let input = Input { file };
-    let mut opened = File::open(file).map_err(|error| input.whole(error))?;
-    let metadata = opened.metadata().map_err(|error| input.whole(error))?;
-    let mut magic = [0; 4];
-    if opened.read_exact(&mut magic).is_err() {
-        let short = input.whole("fewer than 4 bytes");
-        return Err(other_format(input, EXPECTED, short));
-    }
-    if ARCHIVE.contains(&&magic[..]) {
-        opened.rewind().map_err(|error| input.whole(error))?;
+    if input.start(2)? == b"PK" {
+        let unreadable = |error| input.whole(error);
+        let opened = File::open(file).map_err(unreadable)?;
+        let size = opened.metadata().map_err(unreadable)?.len();
         let archive = ZipArchive::from_file(opened, &mut vec![0; RECOMMENDED_BUFFER_SIZE]);
         let archive = archive.map_err(|error| archive::damaged(input, &error))?;
-        let log = archive::read(input, &archive, metadata.len())?;
-        return convert(input, log, epochs);
+        return convert(input, archive::read(input, &archive, size)?, epochs);
     }
     let bytes = input.read(MAX_MEMBER)?;
-    if bytes.len() as u64 > MAX_MEMBER {
-        let limit = MAX_MEMBER >> 20;
-        return Err(input.whole(format_args!("larger than {limit} MiB; save it as `.eval`")));
-    }
     let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;
-    let log = json_log(input, &with_finite_numbers(text))?;
-    convert(input, log, epochs)
+    convert(input, json_log(input, &with_finite_numbers(text))?, epochs)
 }
 
 /// Turns samples into rows: one row for each sample with all its epochs, or one row for each epoch.
 fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Table, FormatError> {
     let (header, mut samples) = (log.header, log.samples);
-    let status = header.status();
+    let status = &*header.status;
     if samples.is_empty() {
         let reason = format_args!("the log has no samples; its status is `{status}`");
         return Err(input.whole(reason));
     }
     samples.sort_by(|a, _, b, _| by_id(a, b));
-    let missing = header.missing(&samples);
+    let found = samples.values().map(BTreeMap::len).sum();
     let is_repeats = epochs == Epochs::Repeats;
     let mut table = Table::default();
     (table.has_repeats, table.is_complete) = (is_repeats, is_repeats);
@@ -118,9 +97,7 @@ fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Table, FormatEr
     if table.metrics().is_empty() {
         table.notes.push("no sample has a score".to_owned());
     }
-    if is_repeats {
-        table.notes.extend(header.other_reducers());
-    } else if failed > 0 {
+    if !is_repeats && failed > 0 {
         table.notes.push(format!(
             "{failed} samples failed and have no answer; metrics that need one end the run, unless --max-errors counts them as failed rows"
         ));
@@ -132,17 +109,16 @@ fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Table, FormatEr
     }
     table.run.label = Some(header.model().to_owned());
     table.run.tags = header.tags();
-    table.run.is_partial = status != "success" || missing.is_some();
     if is_repeats && repeats > 1 {
         let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
         table.run.repeats = Some(repeats.max(header.epochs()));
     }
     table.identify(|scorer, element| header.identity(scorer, element));
-    if missing.is_none() && is_repeats {
-        let other = header.other_means(&table);
-        table.notes.extend(other);
+    let is_missing = status == "success" && table.check("samples", header.total(), found);
+    table.run.is_partial = status != "success" || is_missing;
+    if is_repeats && !is_missing {
+        header.check_means(&mut table);
     }
-    table.notes.extend(missing);
     table.notes.extend(log.unread.map(|name| {
         format!(
             "the member `{}` is skipped, because its name is not a sample's name",
@@ -154,35 +130,24 @@ fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Table, FormatEr
 
 /// Reads the samples and the header of a JSON log.
 fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
-    #[derive(Deserialize)]
-    struct Key {
-        id: Value,
-        epoch: u32,
-    }
-    let of_log =
-        fields(text).map_err(|reason| match reason.starts_with("the object does not") {
-            true => input.whole(format_args!(
-                "{reason}; the log is cut off, or is not an inspect_ai log"
-            )),
-            false => other_format(input, EXPECTED, input.whole(reason)),
-        })?;
+    let of_log = fields(text).map_err(|reason| input.whole(reason).or_other())?;
     let header = kept(&of_log, Header::FIELDS)
         .and_then(|header| Header::parse(&header))
-        .map_err(|reason| other_format(input, EXPECTED, input.whole(reason)))?;
+        .map_err(|reason| input.whole(reason).or_other())?;
     let written: Vec<&RawValue> = match of_log.0.get("samples") {
         Some(samples) => serde_json::from_str(samples.get()).unwrap_or_default(),
         None => Vec::new(),
     };
     let mut samples = Samples::new();
     for (number, written) in (1..).zip(written) {
-        let read = |text: &str| {
-            let key: Key = parse(text.as_bytes())?;
-            let sample = Sample::parse(&kept(&fields(text)?, sample::FIELDS)?)?;
-            Ok((id_of(&key.id)?, key.epoch, sample))
-        };
-        let invalid = |reason: String| input.invalid(format_args!("sample {number}"), reason);
-        let (id, epoch, sample) = read(written.get()).map_err(invalid)?;
-        samples.entry(id).or_default().insert(epoch, sample);
+        let sample = fields(written.get()).and_then(|fields| {
+            let kept = kept(&fields, sample::FIELDS)?;
+            Sample::parse(&kept)
+        });
+        let invalid = |reason| input.invalid(format_args!("sample {number}"), reason);
+        let sample = sample.map_err(invalid)?;
+        let epochs = samples.entry(sample.id.clone()).or_default();
+        epochs.insert(sample.epoch, sample);
     }
     Ok(Log {
         header,
@@ -199,16 +164,8 @@ type Fields<'t> = Unique<&'t RawValue>;
 
 /// Splits the text of an object into its fields.
 fn fields(text: &str) -> Result<Fields<'_>, String> {
-    match text.trim_ascii_start() {
-        "" => return Err("empty".to_owned()),
-        object if !object.starts_with('{') => return Err("expected an object".to_owned()),
-        _ => {}
-    }
     serde_json::from_str(text).map_err(|error| match error.is_eof() {
         true => format!("the object does not end; {} bytes were read", text.len()),
-        false if error.to_string().starts_with("trailing characters") => {
-            "expected one object, found more after it".to_owned()
-        }
         false => error.to_string(),
     })
 }
@@ -251,10 +208,13 @@ mod tests {
     #[test]
     fn what_is_not_one_object_is_an_error() {
         for (text, expected) in [
-            ("", "empty"),
-            ("[1]", "expected an object"),
+            ("", "the object does not end; 0 bytes were read"),
+            (
+                "[1]",
+                "invalid type: sequence, expected an object at line 1 column 0",
+            ),
             (r#"{"a": 1"#, "the object does not end; 7 bytes were read"),
-            ("{} {}", "expected one object, found more after it"),
+            ("{} {}", "trailing characters at line 1 column 4"),
         ] {
             assert_eq!(of(text, "a").unwrap_err(), expected, "{text}");
         }

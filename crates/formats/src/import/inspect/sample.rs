@@ -3,23 +3,25 @@
 use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::messages::{resolve, text_of, trajectory};
 use crate::import::table::{Epochs, TableRow, put};
 use crate::import::text::{Unique, parse};
 use crate::json::found;
-use crate::text::digit_value;
 
 /// The fields of a sample that are read: not events, which make up most of a log.
-pub(super) const FIELDS: &str = "id input choices target messages output scores score metadata attachments model_usage total_time working_time invalidation error limit";
+pub(super) const FIELDS: &str = "id epoch input choices target messages output scores score metadata attachments model_usage total_time working_time invalidation error limit";
 
 /// A sample.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Sample {
-    id: Value,
+    #[serde(deserialize_with = "id_of")]
+    pub(super) id: String,
+    pub(super) epoch: u32,
     input: Value,
     choices: Value,
     target: Value,
@@ -30,21 +32,12 @@ pub(super) struct Sample {
     score: Option<Score>,
     metadata: Value,
     attachments: HashMap<String, String>,
-    model_usage: HashMap<String, Usage>,
+    model_usage: Value,
     total_time: Option<f64>,
     working_time: Option<f64>,
     invalidation: Value,
     error: Value,
     limit: Value,
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(default)]
-struct Usage {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    input_tokens_cache_read: Option<u64>,
-    input_tokens_cache_write: Option<u64>,
 }
 
 /// A score of a sample.
@@ -61,7 +54,6 @@ struct Score {
 impl Sample {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut sample: Self = parse(text.as_bytes())?;
-        sample.id = id_of(&sample.id)?.into();
         if let Some(score) = sample.score.take() {
             let scores = sample.scores.get_or_insert_with(|| Unique(IndexMap::new()));
             scores.0.entry("score".to_owned()).or_insert(score);
@@ -94,7 +86,7 @@ impl Sample {
         epochs: Epochs,
         model: &str,
     ) -> TableRow {
-        let id = self.id.as_str().unwrap_or_default();
+        let id = &*self.id;
         let mut row = TableRow::new(id);
         if is_numbered && epochs == Epochs::Rows {
             row = TableRow::new(format!("{id}:{epoch}"));
@@ -121,7 +113,7 @@ impl Sample {
                 None => text_of(&self.output["choices"][0]["message"]["content"]),
             };
             put(&mut row.pred, "answer", completion);
-            put(&mut row.pred, "trajectory", trajectory(&self.messages));
+            put(&mut row.pred, "trajectory", trajectory(self.messages));
             for (scorer, score) in self.scores.into_iter().flat_map(|scores| scores.0) {
                 score.add_to(&mut row, &scorer);
             }
@@ -130,7 +122,7 @@ impl Sample {
             row.attributes.insert("metadata", self.metadata);
         }
         let input = match self.input {
-            Value::Array(messages) => trajectory(&messages),
+            Value::Array(messages) => trajectory(messages),
             input => input,
         };
         put(&mut row.gold, "input", input);
@@ -138,18 +130,24 @@ impl Sample {
         put(&mut row.gold, "target", self.target);
         put(&mut row.gold, "choices", self.choices);
         row.latency_s = self.working_time.or(self.total_time);
-        row.tokens = self.model_usage.get(model).map(|usage| {
-            let input = [
-                usage.input_tokens,
-                usage.input_tokens_cache_read,
-                usage.input_tokens_cache_write,
-            ];
-            let input = input.into_iter().flatten().fold(0, u64::saturating_add);
-            [input, usage.output_tokens.unwrap_or(0)]
+        let usage = &self.model_usage[model];
+        row.tokens = usage.is_object().then(|| {
+            let tokens = |keys: &[&str]| {
+                let counts = keys.iter().filter_map(|key| usage[*key].as_u64());
+                counts.fold(0, u64::saturating_add)
+            };
+            [tokens(&INPUT_TOKENS), tokens(&["output_tokens"])]
         });
         row
     }
 }
+
+/// Where the usage has the tokens of prompts.
+const INPUT_TOKENS: [&str; 3] = [
+    "input_tokens",
+    "input_tokens_cache_read",
+    "input_tokens_cache_write",
+];
 
 impl Score {
     /// Adds the score, or each element of a list or an object.
@@ -203,32 +201,22 @@ fn number_or_verdict(value: Value) -> Value {
         ("C", _) | (_, "yes" | "true") => true.into(),
         ("I" | "N", _) | (_, "no" | "false") => false.into(),
         ("P", _) => 0.5.into(),
-        _ => finite_number(text).map_or(value, Value::from),
+        (number, _) => match number.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => number.into(),
+            _ => value,
+        },
     }
 }
 
-/// Parses a number like Python's `float`, which allows underscores between digits.
-fn finite_number(text: &str) -> Option<f64> {
-    let digit = |found| digit_value(found).map_or(found, |digit| char::from(b'0' + digit));
-    let text: String = text.trim().chars().map(digit).collect();
-    let is_digit = |at: Option<&u8>| at.is_some_and(u8::is_ascii_digit);
-    let bytes = text.as_bytes();
-    let between_digits =
-        |at: usize| is_digit(bytes.get(at.wrapping_sub(1))) && is_digit(bytes.get(at + 1));
-    let is_valid = text.match_indices('_').all(|(at, _)| between_digits(at));
-    let number: f64 = text.replace('_', "").parse().ok()?;
-    Some(number).filter(|number| is_valid && number.is_finite())
-}
-
-/// Returns an id as a string, because a log may use integers.
-pub(super) fn id_of(id: &Value) -> Result<String, String> {
-    match id {
-        Value::String(id) => Ok(id.clone()),
+/// Reads an id as a string, because a log may use integers.
+fn id_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(id) => Ok(id),
         Value::Number(id) => Ok(id.to_string()),
-        other => Err(format!(
+        other => Err(D::Error::custom(format_args!(
             "`id`: expected a string or a number, found {}",
-            found(other)
-        )),
+            found(&other)
+        ))),
     }
 }
 
@@ -270,8 +258,6 @@ mod tests {
             (json!(7), 7.0, None),
             (json!("0.25"), 0.25, None),
             (json!(" -1e2 "), -100.0, None),
-            (json!("1_000"), 1000.0, None),
-            (json!("\u{661}.\u{665}"), 1.5, None),
         ] {
             assert_eq!(
                 of(&value),

@@ -1,4 +1,4 @@
-//! Reads what a span records about a model or a tool, with one function for each convention.
+//! Reads what a span records about a model or a tool, by the attributes of each convention.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub(super) enum Said {
     Tool(Tool),
 }
 
-/// A model or an agent replies. Messages have `role` and `parts`, as in OpenTelemetry's convention.
+/// A model or an agent replies. Its messages are in the form of their convention.
 pub(super) struct Reply {
     pub(super) input: Vec<Value>,
     pub(super) output: Vec<Value>,
@@ -18,18 +18,7 @@ pub(super) struct Reply {
     pub(super) is_agent: bool,
 }
 
-impl Reply {
-    fn said(input: Vec<Value>, output: Vec<Value>, tokens: [Option<u64>; 2]) -> Said {
-        Said::Reply(Self {
-            input,
-            output,
-            tokens,
-            is_agent: false,
-        })
-    }
-}
-
-/// A tool returns.
+/// A tool runs.
 pub(super) struct Tool {
     pub(super) name: Option<String>,
     pub(super) id: Option<String>,
@@ -37,193 +26,186 @@ pub(super) struct Tool {
     pub(super) result: Value,
 }
 
-/// Returns what the span of a tool says, whose name, id and result have these keys.
-fn tool(span: &Span, [name, id]: [&str; 2], args: Value, result: &str) -> Said {
-    let owned = |key| text(span, key).map(str::to_owned);
-    Said::Tool(Tool {
-        name: owned(name),
-        id: owned(id),
-        args,
-        result: attribute(span, result).cloned().unwrap_or_default(),
-    })
+/// The attributes in which programs write messages and calls. Alternatives are separated by spaces.
+struct Convention {
+    /// The kind of a span.
+    kind: &'static str,
+    /// The ends of the kinds of a model's spans. If empty, a model's span is one with messages.
+    replies: &'static str,
+    /// The kind of a tool's span.
+    tool: &'static str,
+    /// Lists of messages; attributes below a prefix, which ends with a dot; or the text of a reply.
+    input: &'static str,
+    output: &'static str,
+    /// The calls of a reply whose text has an attribute of its own.
+    calls: &'static str,
+    tokens: [&'static str; 2],
+    /// The name, id and result of a call, and its arguments: the whole attribute, or one of its fields.
+    tool_name: &'static str,
+    tool_id: &'static str,
+    tool_result: &'static str,
+    tool_args: &'static str,
 }
 
-impl Said {
-    pub(super) fn has_messages(&self) -> bool {
-        !matches!(self, Self::Reply(reply) if reply.input.is_empty() && reply.output.is_empty())
-    }
-}
-
-/// The name of a convention, the attribute that reveals it, and its reader.
-pub(super) type Convention = (&'static str, &'static str, fn(&Span) -> Option<Said>);
-
-pub(super) const CONVENTIONS: [Convention; 4] = [
-    ("OpenTelemetry", "gen_ai.operation.name", open_telemetry),
-    ("OpenLLMetry", "traceloop.span.kind", open_llmetry),
-    ("OpenInference", "openinference.span.kind", open_inference),
-    ("Vercel's AI SDK", "ai.operationId", vercel),
+const CONVENTIONS: [Convention; 4] = [
+    // OpenTelemetry.
+    Convention {
+        kind: "gen_ai.operation.name",
+        replies: "chat generate_content text_completion invoke_agent",
+        tool: "execute_tool",
+        input: "gen_ai.system_instructions gen_ai.input.messages",
+        output: "gen_ai.output.messages",
+        calls: "",
+        tokens: ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
+        tool_name: "gen_ai.tool.name",
+        tool_id: "gen_ai.tool.call.id",
+        tool_result: "gen_ai.tool.call.result",
+        tool_args: "gen_ai.tool.call.arguments",
+    },
+    // OpenLLMetry.
+    Convention {
+        kind: "traceloop.span.kind",
+        replies: "",
+        tool: "tool",
+        input: "gen_ai.prompt.",
+        output: "gen_ai.completion.",
+        calls: "",
+        tokens: [
+            "gen_ai.usage.prompt_tokens",
+            "gen_ai.usage.completion_tokens",
+        ],
+        tool_name: "traceloop.entity.name",
+        tool_id: "",
+        tool_result: "traceloop.entity.output",
+        tool_args: "traceloop.entity.input/kwargs traceloop.entity.input/inputs traceloop.entity.input",
+    },
+    // OpenInference.
+    Convention {
+        kind: "openinference.span.kind",
+        replies: "LLM",
+        tool: "TOOL",
+        input: "llm.input_messages.",
+        output: "llm.output_messages.",
+        calls: "",
+        tokens: ["llm.token_count.prompt", "llm.token_count.completion"],
+        tool_name: "tool.name",
+        tool_id: "tool_call.id tool.id",
+        tool_result: "output.value",
+        tool_args: "input.value",
+    },
+    // Vercel's AI SDK.
+    Convention {
+        kind: "ai.operationId",
+        replies: ".doGenerate .doStream",
+        tool: "ai.toolCall",
+        input: "ai.prompt.messages",
+        output: "ai.response.text ai.response.object",
+        calls: "ai.response.toolCalls",
+        tokens: [
+            "ai.usage.promptTokens ai.usage.inputTokens",
+            "ai.usage.completionTokens ai.usage.outputTokens",
+        ],
+        tool_name: "ai.toolCall.name",
+        tool_id: "ai.toolCall.id",
+        tool_result: "ai.toolCall.result",
+        tool_args: "ai.toolCall.args",
+    },
 ];
 
-/// Returns the convention of a span, and what the span says. Some programs follow two conventions, but write messages in only one.
-pub(super) fn read(span: &Span) -> Option<(&'static str, Said)> {
-    let mut said = CONVENTIONS
-        .iter()
-        .filter_map(|(name, _, read)| Some((*name, read(span)?)));
-    let first = said.next()?;
-    match first.1.has_messages() {
-        true => Some(first),
-        false => Some(said.find(|(_, said)| said.has_messages()).unwrap_or(first)),
-    }
-}
-
-/// <https://github.com/open-telemetry/semantic-conventions-genai>
-fn open_telemetry(span: &Span) -> Option<Said> {
-    match text(span, "gen_ai.operation.name")? {
-        operation @ ("chat" | "generate_content" | "text_completion" | "invoke_agent") => {
-            let instructions = structured(attribute(span, "gen_ai.system_instructions"));
-            let instructions = instructions.filter(Value::is_array);
-            let system = instructions.map(|parts| json!({ "role": "system", "parts": parts }));
-            let messages = list(span, "gen_ai.input.messages");
-            let keys = ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"];
-            Some(Said::Reply(Reply {
-                input: system.into_iter().chain(messages).collect(),
-                output: list(span, "gen_ai.output.messages"),
-                tokens: tokens(span, keys),
-                is_agent: operation == "invoke_agent",
-            }))
-        }
-        "execute_tool" => {
-            let args = structured(attribute(span, "gen_ai.tool.call.arguments"));
-            let keys = ["gen_ai.tool.name", "gen_ai.tool.call.id"];
-            let args = args.unwrap_or_else(|| json!({}));
-            Some(tool(span, keys, args, "gen_ai.tool.call.result"))
-        }
-        _ => None,
-    }
-}
-
-/// <https://github.com/traceloop/openllmetry>: the attributes of messages are numbered.
-fn open_llmetry(span: &Span) -> Option<Said> {
-    if text(span, "traceloop.span.kind") == Some("tool") {
-        let input = structured(attribute(span, "traceloop.entity.input")).unwrap_or_default();
-        let args = ["kwargs", "inputs"]
-            .iter()
-            .find_map(|key| input.get(key).filter(|it| it.is_object()));
-        let args = as_args(args.cloned().unwrap_or(input));
-        let keys = ["traceloop.entity.name", ""];
-        return Some(tool(span, keys, args, "traceloop.entity.output"));
-    }
-    let [input, output] = flat_messages(span, ["gen_ai.prompt.", "gen_ai.completion."]);
-    let is_reply =
-        !input.is_empty() || !output.is_empty() || attribute(span, "llm.request.type").is_some();
-    let keys = [
-        "gen_ai.usage.prompt_tokens",
-        "gen_ai.usage.completion_tokens",
-    ];
-    is_reply.then(|| Reply::said(input, output, tokens(span, keys)))
-}
-
-/// <https://arize-ai.github.io/openinference/spec/>
-fn open_inference(span: &Span) -> Option<Said> {
-    match text(span, "openinference.span.kind")? {
-        "LLM" => {
-            let prefixes = ["llm.input_messages.", "llm.output_messages."];
-            let [input, output] = flat_messages(span, prefixes);
-            let keys = ["llm.token_count.prompt", "llm.token_count.completion"];
-            Some(Reply::said(input, output, tokens(span, keys)))
-        }
-        "TOOL" => {
-            let id = ["tool_call.id", "tool.id"];
-            let id = id.into_iter().find(|key| attribute(span, key).is_some());
-            let args = as_args(structured(attribute(span, "input.value")).unwrap_or_default());
-            let keys = ["tool.name", id.unwrap_or_default()];
-            Some(tool(span, keys, args, "output.value"))
-        }
-        _ => None,
-    }
-}
-
-/// <https://ai-sdk.dev/docs/ai-sdk-core/telemetry>: the span of the whole call contains the spans of its steps.
-fn vercel(span: &Span) -> Option<Said> {
-    match text(span, "ai.operationId")? {
-        "ai.toolCall" => {
-            let args = structured(attribute(span, "ai.toolCall.args")).unwrap_or_default();
-            let keys = ["ai.toolCall.name", "ai.toolCall.id"];
-            Some(tool(span, keys, as_args(args), "ai.toolCall.result"))
-        }
-        step if step.ends_with(".doGenerate") || step.ends_with(".doStream") => {
-            let input = list(span, "ai.prompt.messages");
-            let text = text(span, "ai.response.text").or(text(span, "ai.response.object"));
-            let text = text.map(|text| json!({ "type": "text", "text": text }));
-            let calls = list(span, "ai.response.toolCalls");
-            let reply: Vec<Value> = text.into_iter().chain(calls).collect();
-            let output = (!reply.is_empty())
-                .then(|| vercel_message(&json!({ "role": "assistant", "content": reply })));
-            let before = tokens(span, ["ai.usage.promptTokens", "ai.usage.completionTokens"]);
-            let since = tokens(span, ["ai.usage.inputTokens", "ai.usage.outputTokens"]);
-            let input = input.iter().map(vercel_message).collect();
-            let tokens = [0, 1].map(|side| before[side].or(since[side]));
-            Some(Reply::said(input, output.into_iter().collect(), tokens))
-        }
-        _ => None,
-    }
-}
-
-fn vercel_message(message: &Value) -> Value {
-    let part = |part: &Value| match part["type"].as_str() {
-        Some("text") => json!({ "type": "text", "content": part["text"] }),
-        Some("tool-result") => {
-            let output = part.get("output").unwrap_or(&part["result"]);
-            let value = output.get("value").unwrap_or(output);
-            json!({ "type": "tool_call_response", "id": part["toolCallId"], "response": value })
-        }
-        _ if part.get("toolName").is_some() => {
-            let args = part.get("args").or_else(|| part.get("input"));
-            json!({ "type": "tool_call", "id": part["toolCallId"], "name": part["toolName"], "arguments": args })
-        }
-        _ => part.clone(),
+/// Returns what the span says. Some programs follow several conventions, but write the messages in one only.
+pub(super) fn read(span: &Span) -> Option<Said> {
+    let has_messages = |said: &Said| match said {
+        Said::Reply(reply) => !reply.input.is_empty() || !reply.output.is_empty(),
+        Said::Tool(_) => true,
     };
-    match &message["content"] {
-        Value::Array(parts) => {
-            json!({ "role": message["role"], "parts": parts.iter().map(part).collect::<Vec<_>>() })
+    let mut said = CONVENTIONS.iter().filter_map(|it| it.read(span));
+    let first = said.next()?;
+    match has_messages(&first) {
+        true => Some(first),
+        false => Some(said.find(has_messages).unwrap_or(first)),
+    }
+}
+
+impl Convention {
+    fn read(&self, span: &Span) -> Option<Said> {
+        let text = |keys| attribute(span, keys)?.as_str().map(str::to_owned);
+        let kind = text(self.kind).unwrap_or_default();
+        if kind == self.tool {
+            return Some(Said::Tool(Tool {
+                name: text(self.tool_name),
+                id: text(self.tool_id),
+                args: self.args(span),
+                result: attribute(span, self.tool_result)
+                    .cloned()
+                    .unwrap_or_default(),
+            }));
         }
-        _ => message.clone(),
+        let [input, mut output] = [self.input, self.output].map(|keys| {
+            let keys = keys.split(' ');
+            keys.flat_map(|key| messages(span, key)).collect::<Vec<_>>()
+        });
+        if let Some(calls) = structured(attribute(span, self.calls)) {
+            let text = output.pop().map(|mut reply| reply["content"].take());
+            output.push(json!({ "role": "assistant", "content": text, "tool_calls": calls }));
+        }
+        let is_reply = match self.replies {
+            "" => {
+                let has_messages = !input.is_empty() || !output.is_empty();
+                has_messages || attribute(span, "llm.request.type").is_some()
+            }
+            kinds => kinds.split(' ').any(|end| kind.ends_with(end)),
+        };
+        is_reply.then(|| {
+            Said::Reply(Reply {
+                input,
+                output,
+                tokens: self.tokens.map(|keys| attribute(span, keys)?.as_u64()),
+                is_agent: kind == "invoke_agent",
+            })
+        })
+    }
+
+    /// Returns a tool's arguments. Only OpenTelemetry has arguments alone; any other input that is not an object becomes
+    /// the argument `input`.
+    fn args(&self, span: &Span) -> Value {
+        let args = self.tool_args.split(' ').find_map(|key| {
+            let (key, field) = key.split_once('/').unwrap_or((key, ""));
+            let input = structured(attribute(span, key))?;
+            match field {
+                "" => Some(input),
+                field => input.get(field).filter(|it| it.is_object()).cloned(),
+            }
+        });
+        match args {
+            None => json!({}),
+            Some(args) if args.is_object() || self.tool == "execute_tool" => args,
+            Some(one) => json!({ "input": one }),
+        }
     }
 }
 
-/// Returns the messages below each prefix.
-fn flat_messages(span: &Span, prefixes: [&str; 2]) -> [Vec<Value>; 2] {
-    prefixes.map(|prefix| {
-        let messages = items(nested(span, prefix)).into_iter();
-        messages
-            .map(|it| flat_message(it.get("message").unwrap_or(&it)))
-            .collect()
-    })
-}
-
-/// Converts a message from flat attributes to the parts of OpenTelemetry's convention.
-fn flat_message(message: &Value) -> Value {
-    let mut texts = vec![message["content"].clone()];
-    for item in message["contents"].as_array().into_iter().flatten() {
-        texts.push(item["message_content"]["text"].clone());
+/// Returns the messages of an attribute, or of the attributes below a prefix.
+fn messages(span: &Span, key: &str) -> Vec<Value> {
+    if key.ends_with('.') {
+        let messages = items(nested(span, key)).into_iter();
+        let message = |mut it: Value| match it.get_mut("message") {
+            Some(message) => message.take(),
+            None => it,
+        };
+        return messages.map(message).collect();
     }
-    texts.retain(Value::is_string);
-    let mut parts = Vec::new();
-    if message["role"] == "tool" {
-        let response = texts.into_iter().next().unwrap_or_default();
-        parts.push(json!({ "type": "tool_call_response", "id": message["tool_call_id"], "response": response }));
-    } else {
-        let part = |text| json!({ "type": "text", "content": text });
-        parts.extend(texts.into_iter().map(part));
+    let value = attribute(span, key);
+    if key.starts_with("ai.response.") {
+        let reply = value.map(|text| json!({ "role": "assistant", "content": text }));
+        return reply.into_iter().collect();
     }
-    for call in message["tool_calls"].as_array().into_iter().flatten() {
-        let call = call.get("tool_call").unwrap_or(call);
-        let function = call.get("function").unwrap_or(call);
-        parts.push(json!({
-            "type": "tool_call", "id": call["id"], "name": function["name"], "arguments": function["arguments"],
-        }));
+    match structured(value) {
+        // Instructions are the parts of one message.
+        Some(Value::Array(parts)) if key.ends_with("_instructions") => {
+            vec![json!({ "role": "system", "parts": parts })]
+        }
+        messages => items(messages.unwrap_or_default()),
     }
-    json!({ "role": message["role"], "parts": parts })
 }
 
 /// Nests the attributes below a prefix: `0.role` and `0.content` become `[{"role": .., "content": ..}]`.
@@ -260,34 +242,12 @@ fn listed(value: Value) -> Value {
     fields.into_iter().map(|(_, value)| value).collect()
 }
 
-/// Returns a tool's arguments. If its input is not an object, it becomes the argument `input`.
-fn as_args(input: Value) -> Value {
-    match input {
-        Value::Null => json!({}),
-        Value::Object(_) => input,
-        one => json!({ "input": one }),
-    }
-}
-
-fn tokens(span: &Span, keys: [&str; 2]) -> [Option<u64>; 2] {
-    keys.map(|key| attribute(span, key).and_then(Value::as_u64))
-}
-
-/// Returns the items of a list, which may be written as a string of JSON.
-fn list(span: &Span, key: &str) -> Vec<Value> {
-    items(structured(attribute(span, key)).unwrap_or_default())
-}
-
-fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {
-    attribute(span, key).and_then(Value::as_str)
-}
-
-/// Returns an attribute of the span, or of the event that details its operation.
-pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
+/// Returns the first of these attributes of the span, or of the event that details its operation.
+pub(super) fn attribute<'s>(span: &'s Span, keys: &str) -> Option<&'s Value> {
     let events = span.events.iter();
-    let mut details = events.filter(|it| it.name.ends_with(".operation.details"));
-    let of_span = span.attributes.get(key);
-    of_span.or_else(|| details.find_map(|it| it.attributes.get(key)))
+    let details = events.filter(|it| it.name.ends_with(".operation.details"));
+    let mut places = std::iter::once(&span.attributes).chain(details.map(|it| &it.attributes));
+    places.find_map(|place| keys.split(' ').find_map(|key| place.get(key)))
 }
 
 /// Returns a structured value, which may be written as a string of JSON.

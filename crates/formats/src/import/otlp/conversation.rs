@@ -1,11 +1,12 @@
 //! Builds a trajectory from the messages of the spans below a root.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Value, json};
 
 use super::conventions::{self, Reply, Said, Tool, structured};
 use super::document::Span;
+use crate::import::table::{at, list};
 
 /// The messages of a row, in OpenAI's form.
 #[derive(Default)]
@@ -13,30 +14,23 @@ pub(super) struct Conversation {
     pub(super) messages: Vec<Value>,
     /// How often each message occurs.
     counts: HashMap<String, usize>,
-    /// The calls so far, and their places by id.
-    calls: Vec<Call>,
-    by_id: HashMap<String, usize>,
-    /// The places of calls that may still lack a result, by tool.
-    open: HashMap<String, VecDeque<usize>>,
+    /// The ids of the calls so far; `true` if a call has its result.
+    calls: HashMap<String, bool>,
+    /// The ids of calls that may still lack a result, by tool.
+    open: HashMap<String, VecDeque<String>>,
     /// The tokens of all model calls.
     pub(super) tokens: Option<[u64; 2]>,
 }
 
-struct Call {
-    id: String,
-    has_result: bool,
-}
-
 impl Conversation {
-    /// Builds a conversation from spans, sorted by their start. Adds the names of their conventions to `found`.
-    pub(super) fn of(spans: &[Span], found: &mut BTreeSet<&'static str>) -> Self {
+    /// Builds a conversation from spans, sorted by their start.
+    pub(super) fn of(spans: &[Span]) -> Self {
         let mut conversation = Self::default();
         let mut said = Vec::new();
         for span in spans {
-            let Some((convention, of_span)) = conventions::read(span) else {
+            let Some(of_span) = conventions::read(span) else {
                 continue;
             };
-            found.insert(convention);
             // Tools overlap, so a result is ordered by the end of its span, and a reply by its start.
             let is_reply = matches!(of_span, Said::Reply(_));
             said.push((if is_reply { span.start } else { span.end }, span, of_span));
@@ -97,12 +91,12 @@ impl Conversation {
         let name = tool.name.as_deref().unwrap_or(&span.name);
         let (id, args, result) = (tool.id.as_deref(), tool.args, tool.result);
         let known = match id {
-            Some(id) => self.by_id.get(id).copied(),
+            Some(id) => self.calls.contains_key(id).then(|| id.to_owned()),
             None => self.open_call(name),
         };
         let id = match known {
-            Some(known) if self.calls[known].has_result => return,
-            Some(known) => self.calls[known].id.clone(),
+            Some(known) if self.calls[&known] => return,
+            Some(known) => known,
             None => {
                 let id = id.unwrap_or(&span.id).to_owned();
                 let call = json!({ "id": id, "name": name, "args": args });
@@ -111,7 +105,7 @@ impl Conversation {
             }
         };
         if !result.is_null() || span.error.is_some() {
-            let mut message = tool_message(&id, result);
+            let mut message = tool_message(&id, Some(result));
             if span.error.is_some() {
                 message["is_error"] = true.into();
             }
@@ -119,71 +113,64 @@ impl Conversation {
         }
     }
 
-    /// Returns the first call of a tool without a result.
-    fn open_call(&mut self, name: &str) -> Option<usize> {
+    /// Returns the id of the first call of a tool without a result.
+    fn open_call(&mut self, name: &str) -> Option<String> {
         let open = self.open.get_mut(name)?;
-        while open
-            .front()
-            .is_some_and(|place| self.calls[*place].has_result)
-        {
+        while open.front().is_some_and(|id| self.calls[id]) {
             open.pop_front();
         }
-        open.front().copied()
+        open.front().cloned()
     }
 
     /// Adds a message, unless the call already has a result.
     fn push(&mut self, mut message: Value) {
         *self.counts.entry(message.to_string()).or_default() += 1;
         if let Some(id) = message["tool_call_id"].as_str() {
-            match self.by_id.get(id).map(|place| &mut self.calls[*place]) {
-                Some(call) if call.has_result => return,
-                Some(call) => call.has_result = true,
+            match self.calls.get_mut(id) {
+                Some(true) => return,
+                Some(has_result) => *has_result = true,
                 // The call is not in the spans.
                 None => _ = message.as_object_mut().map(|it| it.remove("tool_call_id")),
             }
         }
-        for call in message["tool_calls"].as_array().into_iter().flatten() {
+        for call in list(&message["tool_calls"]) {
             let text = |key: &str| call[key].as_str().unwrap_or_default().to_owned();
-            let place = self.calls.len();
-            self.by_id.insert(text("id"), place);
-            self.open.entry(text("name")).or_default().push_back(place);
-            self.calls.push(Call {
-                id: text("id"),
-                has_result: false,
-            });
+            self.calls.insert(text("id"), false);
+            let open = self.open.entry(text("name")).or_default();
+            open.push_back(text("id"));
         }
         self.messages.push(message);
     }
 }
 
-/// Converts a message to OpenAI's form, with each tool result as its own message.
+/// Converts a message of any convention to OpenAI's form, with each tool result as its own message.
 fn read(message: &Value) -> Vec<Value> {
     let role = match message["role"].as_str() {
         Some(role @ ("system" | "user" | "tool")) => role,
         Some("developer") => "system",
         _ => "assistant",
     };
-    let (mut text, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
-    let mut unknown = Vec::new();
-    if let Some(content) = message["content"].as_str() {
-        text.push(content);
-    }
-    for part in message["parts"].as_array().into_iter().flatten() {
+    let mut text = Vec::from_iter(message["content"].as_str());
+    let contents = list(&message["contents"]);
+    text.extend(contents.filter_map(|it| it["message_content"]["text"].as_str()));
+    let mut calls: Vec<Value> = list(&message["tool_calls"]).map(call).collect();
+    let (mut results, mut unknown) = (Vec::new(), Vec::new());
+    for part in list(&message["parts"]).chain(list(&message["content"])) {
         match part["type"].as_str() {
-            Some("text") => text.extend(part["content"].as_str()),
-            Some("tool_call") => {
-                let name = part["name"].as_str().unwrap_or("unknown");
-                let args = structured(part.get("arguments")).unwrap_or_else(|| json!({}));
-                calls.push(json!({ "id": part["id"], "name": name, "args": args }));
-            }
-            Some("tool_call_response") => {
-                let result = part.get("response").or_else(|| part.get("result"));
-                let id = part["id"].as_str().unwrap_or_default();
-                results.push(tool_message(id, result.cloned().unwrap_or_default()));
+            Some("text") => text.extend(at(part, "/content /text").and_then(Value::as_str)),
+            Some("tool_call_response" | "tool-result") => {
+                let result = at(part, "/output/value /output /response /result");
+                let id = at(part, "/id /toolCallId").and_then(Value::as_str);
+                results.push(tool_message(id.unwrap_or_default(), result.cloned()));
             }
             Some("reasoning" | "blob" | "file" | "uri") => {}
+            Some("tool_call" | "tool-call") => calls.push(call(part)),
             _ => unknown.push(part.clone()),
         }
+    }
+    if let ("tool", Some(id)) = (role, message["tool_call_id"].as_str()) {
+        results.push(tool_message(id, Some(text.join("\n").into())));
+        text.clear();
     }
     if !unknown.is_empty() {
         // The trajectory reader's error names the type.
@@ -203,8 +190,21 @@ fn read(message: &Value) -> Vec<Value> {
     messages
 }
 
-fn tool_message(id: &str, result: Value) -> Value {
-    let content = match result {
+/// Converts a call of any convention.
+fn call(call: &Value) -> Value {
+    let call = call.get("tool_call").unwrap_or(call);
+    let function = call.get("function").unwrap_or(call);
+    let name = at(function, "/name /toolName").and_then(Value::as_str);
+    let args = structured(at(function, "/arguments /args /input"));
+    json!({
+        "id": at(call, "/id /toolCallId"),
+        "name": name.unwrap_or("unknown"),
+        "args": args.unwrap_or_else(|| json!({})),
+    })
+}
+
+fn tool_message(id: &str, result: Option<Value>) -> Value {
+    let content = match result.unwrap_or_default() {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),

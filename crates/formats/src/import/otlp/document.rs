@@ -219,46 +219,39 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
             }
         }
     }
-    let mut root_of: Vec<Option<usize>> = vec![None; by_id.len()];
-    for start in 0..by_id.len() {
-        let (mut path, mut at) = (Vec::new(), start);
-        let root = loop {
-            if let Some(root) = root_of[at] {
-                break root;
-            }
-            path.push(at);
-            match by_id[at]
-                .parent
-                .as_ref()
-                .and_then(|id| by_id.get_index_of(id))
-            {
-                None => break at,
-                Some(above) if path.len() > by_id.len() => {
-                    let first = path.iter().rposition(|at| *at == above).unwrap_or(0);
-                    let ids = path[first..].iter().take(8).map(|at| &*by_id[*at].id);
-                    return Err(format!(
-                        "the parents of the spans {} form a cycle; add a span without a parent",
-                        escape::names(ids)
-                    ));
-                }
-                Some(above) => at = above,
-            }
-        };
-        path.into_iter().for_each(|at| root_of[at] = Some(root));
+    let place = |span: &Span| by_id.get_index_of(span.parent.as_ref()?);
+    let parents: Vec<Option<usize>> = by_id.values().map(place).collect();
+    let own_or_parent = |(place, parent): (usize, &Option<usize>)| parent.unwrap_or(place);
+    let mut above: Vec<usize> = parents.iter().enumerate().map(own_or_parent).collect();
+    // Each round doubles the number of steps upwards, so all spans end at their root or in a cycle.
+    for _ in 0..=above.len().checked_ilog2().unwrap_or(0) {
+        above = above.iter().map(|place| above[*place]).collect();
+    }
+    if let Some(start) = above.iter().find(|place| parents[**place].is_some()) {
+        let next = |place: &usize| parents[*place].filter(|next| next != start);
+        let cycle = std::iter::successors(Some(*start), next).take(8);
+        let ids: Vec<&str> = cycle.map(|place| &*by_id[place].id).collect();
+        return Err(format!(
+            "the parents of the spans {} form a cycle; add a span without a parent",
+            escape::names(ids.into_iter())
+        ));
     }
     let mut roots = BTreeMap::new();
-    for root in root_of.iter().flatten() {
-        let new = || (by_id[*root].clone(), Vec::new());
+    for root in &above {
+        let new = || Root {
+            root: by_id[*root].clone(),
+            spans: Vec::new(),
+        };
         roots.entry(*root).or_insert_with(new);
     }
-    for (span, root) in by_id.into_values().zip(root_of.into_iter().flatten()) {
-        roots.entry(root).and_modify(|(_, spans)| spans.push(span));
+    for (span, root) in by_id.into_values().zip(above) {
+        roots.entry(root).and_modify(|root| root.spans.push(span));
     }
-    let root = |(root, mut spans): (Span, Vec<Span>)| {
+    let mut roots: Vec<Root> = roots.into_values().collect();
+    for Root { root, spans } in &mut roots {
+        // A root comes before other spans that start at the same time.
         spans.sort_by_key(|span| (span.start, span.id != root.id));
-        Root { root, spans }
-    };
-    let mut roots: Vec<Root> = roots.into_values().map(root).collect();
+    }
     roots.sort_by_key(|root| root.root.start);
     Ok(roots)
 }

@@ -5,22 +5,25 @@
 //!
 //! The format is described at <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. The spans of a trace
 //! may be anywhere in the file. `document.rs` reads them, and finds the spans below each root.
-//! `conventions.rs` reads what a span records, `conversation.rs` builds a trajectory, and `row.rs` builds the row.
+//! `conventions.rs` reads what a span records, and `conversation.rs` builds a trajectory.
 
 mod conventions;
 mod conversation;
 mod document;
-mod row;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value};
 
-use super::table::{Table, by_id};
-use super::text::{ROW_LIMIT, each_document};
+use super::table::{Table, TableRow, by_id, put};
+use super::text::{ROW_LIMIT, as_string, each_document};
+use crate::contract::Fields;
+use crate::json::found;
+use crate::messages::escape;
+use crate::trajectory::Trajectory;
 use crate::{FormatError, Input};
-use document::{Document, Span, roots};
-use row::Rows;
-
-const EXPECTED: &str = "OpenTelemetry spans as JSON, with `resourceSpans`";
+use conventions::attribute;
+use conversation::Conversation;
+use document::{Document, Event, Root, Span, roots};
 
 pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     let mut traces = IndexMap::<String, Vec<Span>>::new();
@@ -31,7 +34,7 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
             Ok(())
         })
     };
-    let read = each_document(input, EXPECTED, &mut add);
+    let read = each_document(input, &mut add);
     #[cfg(feature = "otel")]
     let read = read.or_else(|error| match protobuf::documents(input)? {
         Some(documents) => {
@@ -44,7 +47,7 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     });
     read?;
     traces.sort_by(|a, _, b, _| by_id(a, b));
-    let (mut rows, mut table) = (Rows::default(), Table::default());
+    let mut rows = Vec::new();
     for (trace, spans) in traces {
         let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
         let size = |span: &Span| serde_json::to_vec(span).map_or(0, |bytes| bytes.len());
@@ -54,17 +57,144 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
             return Err(of_trace(reason));
         }
         let roots = roots(spans).map_err(of_trace)?;
-        for row in rows.of_trace(&trace, &roots).map_err(of_trace)? {
-            table.add(input, row)?;
+        for root in &roots {
+            let id = match roots.len() {
+                1 => trace.clone(),
+                _ => format!("{trace}:{}", root.root.id),
+            };
+            rows.push(row(id, root).map_err(of_trace)?);
         }
     }
-    if table.len() == 0 {
+    if rows.is_empty() {
         return Err(input.whole("no spans in the file; export the spans of at least one trace"));
     }
-    table.run.label = rows.service();
-    table.notes = rows.notes();
+    let mut table = Table::default();
     table.is_complete = true;
+    table.notes = notes(&rows);
+    let services = rows.iter().filter_map(|row| row.attributes.get("service"));
+    let services: IndexSet<String> = services.map(as_string).collect();
+    table.run.label = services.first().filter(|_| services.len() == 1).cloned();
+    rows.into_iter().try_for_each(|row| table.add(input, row))?;
     Ok(table)
+}
+
+/// The name of events with evaluation results.
+const EVALUATION: &str = "gen_ai.evaluation.result";
+
+/// Returns the row of a root span.
+fn row(id: String, tree: &Root) -> Result<TableRow, String> {
+    let root = &tree.root;
+    let conversation = Conversation::of(&tree.spans);
+    let trajectory = Value::from(conversation.messages.clone());
+    if let Err(error) = serde_json::from_value::<Trajectory>(trajectory.clone()) {
+        return Err(format!(
+            "span {}: its messages: {error}",
+            escape::name(&root.id)
+        ));
+    }
+    let mut row = TableRow::new(id);
+    put(&mut row.pred, "answer", conversation.answer());
+    put(&mut row.gold, "question", conversation.question());
+    if !conversation.messages.is_empty() {
+        put(&mut row.pred, "trajectory", trajectory);
+    }
+    let nanos = root.end.checked_sub(root.start);
+    row.latency_s = nanos.map(|nanos| nanos as f64 / 1e9);
+    row.tokens = conversation.tokens;
+    row.attributes = attributes(tree);
+    let events = tree.spans.iter().flat_map(|span| &span.events);
+    for event in events.filter(|event| event.name == EVALUATION) {
+        add_score(&mut row, event)?;
+    }
+    Ok(row)
+}
+
+fn attributes(tree: &Root) -> Fields {
+    let root = &tree.root;
+    let mut attributes = Fields::default();
+    attributes.insert("span", root.name.clone());
+    attributes.insert("trace_id", root.trace.clone());
+    attributes.insert("spans", tree.spans.len());
+    for (name, key) in [
+        ("agent", "gen_ai.agent.name"),
+        ("conversation", "gen_ai.conversation.id"),
+        ("session", "session.id"),
+        ("model", "gen_ai.request.model"),
+    ] {
+        let mut spans = tree.spans.iter();
+        if let Some(value) = spans.find_map(|span| attribute(span, key)?.as_str()) {
+            attributes.insert(name, value);
+        }
+    }
+    if let Some(service) = &root.service {
+        attributes.insert("service", service.clone());
+    }
+    if let Some(error) = &root.error {
+        attributes.insert("error", if error.is_empty() { "error" } else { error });
+    }
+    if let Some(parent) = &root.parent {
+        attributes.insert("missing_parent", parent.clone());
+    }
+    attributes
+}
+
+/// Notes what rows lack, with the number of rows.
+fn notes(rows: &[TableRow]) -> Vec<String> {
+    let no_messages = "no span below has messages as OpenTelemetry, OpenLLMetry, OpenInference or Vercel's AI SDK write them";
+    let count = |lacks: fn(&TableRow) -> bool| rows.iter().filter(|row| lacks(row)).count();
+    let orphans = count(|row| row.attributes.get("missing_parent").is_some());
+    let parents = "see their attribute `missing_parent`";
+    let notes = [
+        (
+            count(|row| !row.pred.contains_key("trajectory")),
+            "a trajectory",
+            no_messages,
+        ),
+        (orphans, "their parent in the file", parents),
+        (
+            count(|row| row.latency_s.is_none()),
+            "a latency",
+            "their span did not end",
+        ),
+    ];
+    let notes = notes.iter().filter(|(rows, ..)| *rows > 0);
+    notes
+        .map(|(rows, what, why)| format!("rows without {what}: {rows}; {why}"))
+        .collect()
+}
+
+/// Adds an evaluation result. The labels `pass` and `fail` are verdicts.
+fn add_score(row: &mut TableRow, Event { attributes, .. }: &Event) -> Result<(), String> {
+    let text = |key: &str| attributes.get(key).and_then(Value::as_str);
+    let Some(evaluation) = text("gen_ai.evaluation.name") else {
+        return Err(format!(
+            "expected `gen_ai.evaluation.name` in each event `{EVALUATION}`, found none; add the name of the evaluation"
+        ));
+    };
+    let label = text("gen_ai.evaluation.score.label");
+    let passed = match label {
+        Some("pass" | "passed") => Some(true),
+        Some("fail" | "failed") => Some(false),
+        _ => None,
+    };
+    let value = attributes.get("gen_ai.evaluation.score.value").cloned();
+    // A value is a number; only a label is a verdict.
+    let mut error = value
+        .as_ref()
+        .filter(|value| value.is_boolean())
+        .map(|value| format!("the score is {}, not a number", found(value)));
+    let value = value.or(passed.map(Value::from)).or(label.map(Value::from));
+    let explanation = text("gen_ai.evaluation.explanation");
+    if let Some(kind) = text("error.type") {
+        let reason = explanation.map_or_else(String::new, |reason| format!(": {reason}"));
+        error = Some(format!("{kind}{reason}"));
+    }
+    let score = row.score(evaluation, value.unwrap_or_default());
+    score.error = error;
+    score.passed = passed;
+    score.reason = explanation.map(str::to_owned);
+    score.metadata = Map::from_iter(label.map(|label| ("label".to_owned(), label.into())));
+    Ok(())
 }
 
 #[cfg(feature = "otel")]
@@ -76,24 +206,20 @@ mod protobuf {
     use prost::Message as _;
 
     use super::document::Document;
-    use crate::import::text::MAX_DOCUMENT;
     use crate::{FormatError, Input};
+
+    /// The maximum size of a file, in bytes.
+    const MAX_FILE: u64 = 256 << 20;
 
     /// The bytes of the length before a message.
     const LENGTH: usize = 4;
 
     /// Returns the documents of a file; `None` if it is not protobuf.
     pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, FormatError> {
-        let bytes = input.read(MAX_DOCUMENT as u64)?;
+        let bytes = input.read(MAX_FILE)?;
         let Some(messages) = with_lengths(&bytes).or_else(|| Some(vec![decode(&bytes)?])) else {
             return Ok(None);
         };
-        if bytes.len() > MAX_DOCUMENT {
-            let limit = MAX_DOCUMENT >> 20;
-            return Err(input.whole(format_args!(
-                "protobuf file is larger than {limit} MiB; export it as JSON, or split it into several files"
-            )));
-        }
         let documents = messages
             .into_iter()
             .map(|message| serde_json::from_value::<Document>(serde_json::to_value(message)?));

@@ -4,9 +4,12 @@ use reqwest::header::HeaderName;
 use serde_json::{Value, json};
 
 use super::super::super::{LmError, LmErrorKind, LmReply, Role, Usage};
-use super::super::http::Call;
+use super::super::Call;
 use super::parts::{Question, insert, list, string, tokens};
 use super::schema::{Dialect, adapt};
+
+/// The format requires a limit. This is the largest that all models since Claude Opus 4 accept.
+const DEFAULT_MAX_TOKENS: u32 = 32_000;
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let (target, request) = (question.target, question.request);
@@ -29,7 +32,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         "model": target.model,
         "stream": false,
         "messages": messages.collect::<Vec<_>>(),
-        "max_tokens": sampling.max_tokens.unwrap_or_else(|| default_max_tokens(&target.model)),
+        "max_tokens": sampling.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
     });
     insert(&mut body, "system", question.system());
     let schema = request.schema.as_ref().filter(|_| !question.json_mode);
@@ -45,17 +48,6 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
         headers: headers.into(),
         body,
     })
-}
-
-/// Returns the largest limit that every version of a model accepts. The API requires a limit.
-fn default_max_tokens(model: &str) -> u32 {
-    let is = |names: &[&str]| names.iter().any(|name| model.contains(name));
-    match () {
-        () if is(&["claude-3-opus", "claude-3-haiku", "claude-3-sonnet"]) => 4096,
-        () if is(&["claude-3-5"]) => 8192,
-        () if is(&["claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2025"]) => 32_000,
-        () => 64_000,
-    }
 }
 
 pub(super) fn answer(body: &Value) -> (LmReply, Option<String>) {

@@ -1,13 +1,15 @@
 //! Embeddings in OpenAI's format, which most servers implement.
 
+use std::collections::BTreeMap;
+
 use reqwest::header::AUTHORIZATION;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::super::{Embeddings, LmError, LmErrorKind, LmReply, LmRequest, Usage};
-use super::super::errors;
-use super::super::http::{Call, Received};
 use super::super::provider::Format;
 use super::super::target::Target;
+use super::super::{Call, Received, errors};
 use super::parts::{sanitized, string, tokens};
 
 /// The longest vector accepted. Common models have at most a few thousand numbers.
@@ -58,53 +60,32 @@ pub(in super::super) fn reply(
     Ok(sanitized(reply, target))
 }
 
-/// Reads the vectors by index, or in order if they have none.
+/// An item of the list `data`.
+#[derive(Deserialize)]
+struct Item {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+/// Returns the vectors in the order of their indexes, which some servers leave out.
 fn vectors(json: &Value) -> Result<Vec<Vec<f32>>, String> {
     let none =
         "expected a list `data`; check that the base URL is the address of the provider's API";
     let data = json.get("data").and_then(Value::as_array).ok_or(none)?;
-    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; data.len()];
-    for (position, item) in data.iter().enumerate() {
-        let index = match item.get("index") {
-            None | Some(Value::Null) => position,
-            Some(found) => {
-                let index = found.as_u64().and_then(|index| usize::try_from(index).ok());
-                let index = index.filter(|index| *index < data.len());
-                index.ok_or_else(|| {
-                    format!("expected an index below {}, found {found}", data.len())
-                })?
-            }
-        };
-        if vectors[index].is_some() {
-            return Err(format!(
-                "expected one vector for each index, found two for index {index}"
-            ));
-        }
-        vectors[index] = Some(vector(item.get("embedding"), index + 1)?);
-    }
-    // Each index is below the length and occurs once.
-    Ok(vectors.into_iter().flatten().collect())
-}
-
-fn vector(numbers: Option<&Value>, number: usize) -> Result<Vec<f32>, String> {
-    let Some(numbers) = numbers.and_then(Value::as_array) else {
-        return Err(format!("expected a list of numbers as vector {number}"));
-    };
-    if numbers.len() > MAX_DIMENSIONS {
-        let found = numbers.len();
-        return Err(format!(
-            "expected a vector of at most {MAX_DIMENSIONS} numbers, found {found}"
-        ));
-    }
-    let number = |(position, value): (usize, &Value)| match value.as_f64() {
-        Some(value) if (value as f32).is_finite() => Ok(value as f32),
-        _ => {
-            let shown: String = value.to_string().chars().take(40).collect();
-            let position = position + 1;
-            Err(format!(
-                "expected a 32-bit number at position {position} of vector {number}, found {shown}"
-            ))
+    let item = |(position, item): (usize, &Value)| {
+        let item = Item::deserialize(item);
+        let item = item.map_err(|error| format!("vector {}: {error}", position + 1))?;
+        match item.embedding.len() {
+            0..=MAX_DIMENSIONS => Ok((item.index.unwrap_or(position), item.embedding)),
+            found => Err(format!(
+                "expected a vector of at most {MAX_DIMENSIONS} numbers, found {found}"
+            )),
         }
     };
-    numbers.iter().enumerate().map(number).collect()
+    let vectors = data.iter().enumerate().map(item);
+    let vectors = vectors.collect::<Result<BTreeMap<usize, Vec<f32>>, String>>()?;
+    match vectors.keys().copied().eq(0..data.len()) {
+        true => Ok(vectors.into_values().collect()),
+        false => Err("expected one vector for each index from 0".to_owned()),
+    }
 }

@@ -4,7 +4,7 @@ use reqwest::header::HeaderName;
 use serde_json::{Value, json};
 
 use super::super::super::{LmError, LmReply, Role, TokenLogprobs, Usage};
-use super::super::http::Call;
+use super::super::Call;
 use super::parts::{Question, Token, insert, list, string, token_logprobs, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {

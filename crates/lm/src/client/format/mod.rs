@@ -16,10 +16,9 @@ pub(super) use self::parts::Question;
 use self::parts::{empty, sanitized, stop_reason};
 use super::super::reply::from_field;
 use super::super::{LmError, LmReply, LmRequest, StopReason, Usage};
-use super::errors;
-use super::http::{Call, Received};
 use super::provider::Format;
 use super::target::Target;
+use super::{Call, Received, errors};
 
 impl Format {
     /// Returns the HTTP request for a question.

@@ -4,7 +4,7 @@ use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
 use super::super::super::{LmError, LmReply, StopReason, TokenLogprobs, Usage};
-use super::super::http::Call;
+use super::super::Call;
 use super::super::target::Target;
 use super::parts::{Question, Token, insert, list, string, token_logprobs, tokens};
 use super::schema::{Dialect, adapt};
