@@ -1,6 +1,4 @@
 //! Numbers calls: calls that a rule cannot tell apart get the same number. Counts and loops of calls follow from the numbers.
-//!
-//! The file is long because numbering, counts and loops of calls share the keys.
 
 use std::num::NonZeroUsize;
 
