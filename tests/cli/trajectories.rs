@@ -73,9 +73,9 @@ async fn the_guide_shows_the_score_of_its_metric() {
 /// The error of a row names its message, as the guide shows.
 #[test]
 fn a_row_with_an_unknown_role_fails() {
-    let row = r#"{"gold": {"trajectory": []}, "pred": {"trajectory": [{"role": "human", "content": "x"}]}}"#;
+    let row = r#"{"gold": {"trajectory": []}, "pred": {"trajectory": [{"role": "critic", "content": "x"}]}}"#;
     let ran = Folder::with("rows.jsonl", row).run("score rows.jsonl -m trajectory_match");
-    let reason = "field `pred.trajectory`: expected a trajectory, found a list (message 1: unknown role `human`; write `user`)";
+    let reason = "field `pred.trajectory`: expected a trajectory, found a list (message 1: unknown role `critic`; write `system`, `user`, `assistant` or `tool`)";
     assert!(
         ran.err
             .contains(&format!("metric `trajectory_match`: {reason}")),

@@ -382,7 +382,7 @@ mod tests {
             (
                 MaybeValueType::<[f64; 4]>::HELP,
                 "a list of 4 numbers",
-                Some("'[0.4, 0.3, 0.2, 0.1]'"),
+                None,
             ),
             (
                 MaybeValueType::<[f64; 2]>::HELP,

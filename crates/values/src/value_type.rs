@@ -54,8 +54,8 @@ pub struct TypeHelp {
     /// The length of a list of fixed length.
     length: Option<usize>,
     example: Option<&'static str>,
-    /// Examples of lists of such values, by length; `None` is any length.
-    lists: &'static [(Option<usize>, &'static str)],
+    /// An example of a list of such values.
+    list: Option<&'static str>,
     /// The kinds of JSON values that the type accepts; `None` accepts all.
     kinds: Option<&'static [ValueKind]>,
 }
@@ -110,7 +110,7 @@ impl TypeHelp {
             several: "",
             length: None,
             example: None,
-            lists: &[],
+            list: None,
             kinds: None,
         }
     }
@@ -147,8 +147,8 @@ impl TypeHelp {
         self.may_be(&Value::Array(Vec::new())) && !self.may_be(&Value::String(String::new()))
     }
 
-    const fn with_lists(mut self, lists: &'static [(Option<usize>, &'static str)]) -> Self {
-        self.lists = lists;
+    const fn with_list(mut self, example: &'static str) -> Self {
+        self.list = Some(example);
         self
     }
 
@@ -170,12 +170,10 @@ impl TypeHelp {
 
     /// Returns the example value, if there is one.
     pub fn example(&self) -> Option<&'static str> {
-        let Some(item) = self.item() else {
-            return self.example;
-        };
-        let mut examples = item.lists.iter();
-        let (_, example) = examples.find(|(length, _)| *length == self.length)?;
-        Some(example)
+        match self.item() {
+            Some(item) => item.list.filter(|_| self.length.is_none()),
+            None => self.example,
+        }
     }
 
     /// Returns `true` if the type has a description.
@@ -237,7 +235,7 @@ impl ValueType for Value {
 impl ValueType for str {
     const HELP: TypeHelp = TypeHelp::new("a string")
         .with_plural("strings")
-        .with_lists(&[(None, r#"'["x", "y"]'"#)])
+        .with_list(r#"'["x", "y"]'"#)
         .with_kinds(&[ValueKind::Str]);
 }
 
@@ -249,17 +247,13 @@ impl ValueType for (String, String) {
     const HELP: TypeHelp = TypeHelp::new("a pair of strings")
         .with_plural("pairs of strings")
         .with_kinds(&[ValueKind::ListOf(&str::HELP)])
-        .with_lists(&[(None, r#"'[["x", "y"]]'"#)]);
+        .with_list(r#"'[["x", "y"]]'"#);
 }
 
 impl ValueType for f64 {
     const HELP: TypeHelp = TypeHelp::new("a number")
         .with_plural("numbers")
-        .with_kinds(&[ValueKind::Number])
-        .with_lists(&[
-            (Some(3), "'[0.5, 0.3, 0.2]'"),
-            (Some(4), "'[0.4, 0.3, 0.2, 0.1]'"),
-        ]);
+        .with_kinds(&[ValueKind::Number]);
 }
 
 impl ValueType for f32 {

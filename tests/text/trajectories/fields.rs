@@ -66,12 +66,12 @@ fn a_mistake_is_the_error_of_the_field() {
     let start = "metric `made`: field `pred.trajectory`: expected a trajectory, found ";
     for (pred, found) in [
         (
-            json!([{"role": "human", "content": "x"}]),
-            "a list (message 1: unknown role `human`; write `user`)",
+            json!([{"role": "critic", "content": "x"}]),
+            "a list (message 1: unknown role `critic`; write `system`, `user`, `assistant` or `tool`)",
         ),
         (
-            json!("[{\"role\": \"human\"}]"),
-            "the string \"[{\\\"role\\\": \\\"human\\\"}]\" (message 1: unknown role `human`; write `user`)",
+            json!("[{\"role\": \"critic\"}]"),
+            "the string \"[{\\\"role\\\": \\\"critic\\\"}]\" (message 1: unknown role `critic`; write `system`, `user`, `assistant` or `tool`)",
         ),
         (
             json!("search"),

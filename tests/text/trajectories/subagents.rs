@@ -38,7 +38,7 @@ fn document(steps: &[Value], subagents: &Value) -> Value {
 
 fn tools(subagent: &Subagent) -> (Option<&str>, Vec<&str>) {
     match &subagent.trajectory {
-        SubagentTrajectory::Embedded(trajectory) => (
+        SubagentTrajectory::Embedded { trajectory } => (
             subagent.tool_call_id.as_deref(),
             trajectory.tool_calls().names(),
         ),
@@ -77,7 +77,8 @@ fn embedded_subagents_are_nested_and_count_in_no_other_method() {
         (None, vec!["write"]),
     ];
     assert_eq!(found, expected);
-    let SubagentTrajectory::Embedded(one) = &trajectory.subagents()[2].trajectory else {
+    let SubagentTrajectory::Embedded { trajectory: one } = &trajectory.subagents()[2].trajectory
+    else {
         panic!()
     };
     assert_eq!(
@@ -144,7 +145,7 @@ fn invalid_references_and_subagents_are_errors() {
         (json!(null), json!({}), "`subagent_trajectories`: expected a list, found an object".to_owned()),
         (json!(null), json!([7]), "subagent trajectory 1: expected an object, found the number 7".to_owned()),
         (json!(null), json!([broken]),
-            "subagent trajectory 1: step 2: unknown source `robot`; write `system`, `user` or `agent`".to_owned()),
+            "subagent trajectory 1: step 2: unknown role `robot`; write `system`, `user`, `assistant` or `tool`".to_owned()),
         (json!(null), json!([of_subagent("one", "a"), of_subagent("one", "b")]),
             "subagent trajectory 2: duplicate `trajectory_id` `one`; give each trajectory a different id".to_owned()),
     ] {

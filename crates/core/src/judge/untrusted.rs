@@ -454,7 +454,7 @@ fn write_subagent(text: &mut String, subagent: &Subagent, limit: usize) -> usize
         cut += push_json(text, call, limit);
     }
     match &subagent.trajectory {
-        SubagentTrajectory::Embedded(trajectory) => {
+        SubagentTrajectory::Embedded { trajectory } => {
             let (messages, calls) = (trajectory.messages().len(), trajectory.tool_calls().len());
             let plural = |number: usize| if number == 1 { "" } else { "s" };
             let (of_messages, of_calls) = (plural(messages), plural(calls));

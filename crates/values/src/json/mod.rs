@@ -6,6 +6,8 @@ pub mod path;
 pub mod read;
 pub mod structured;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Number, Value};
 
 /// Returns a phrase that describes an unexpected value in an error message.
@@ -59,17 +61,19 @@ pub fn shown(text: &str) -> String {
 /// ```
 pub fn same_value(left: &Value, right: &Value) -> bool {
     // Not recursive, because values may be nested without limit.
-    let mut rest = Vec::new();
-    let mut pair = Some((left, right));
-    while let Some((left, right)) = pair.take().or_else(|| rest.pop()) {
-        let same = match (left, right) {
-            (Value::Number(left), Value::Number(right)) => same_number(left, right),
+    let mut rest = vec![(left, right)];
+    while let Some(pair) = rest.pop() {
+        let same = match pair {
+            (Value::Number(left), Value::Number(right)) => match (whole(left), whole(right)) {
+                (None, None) => left.as_f64() == right.as_f64(),
+                (left, right) => left == right,
+            },
             (Value::Array(left), Value::Array(right)) => {
                 rest.extend(left.iter().zip(right));
                 left.len() == right.len()
             }
             (Value::Object(left), Value::Object(right)) => {
-                let both = |(key, value)| right.get(key).map(|other| (value, other));
+                let both = |(key, value)| Some((value, right.get(key)?));
                 rest.extend(left.iter().map_while(both));
                 left.len() == right.len() && left.keys().all(|key| right.contains_key(key))
             }
@@ -82,18 +86,27 @@ pub fn same_value(left: &Value, right: &Value) -> bool {
     true
 }
 
-fn same_number(left: &Number, right: &Number) -> bool {
-    match (whole(left), whole(right)) {
-        (Some(left), Some(right)) => left == right,
-        (None, None) => left.as_f64() == right.as_f64(),
-        _ => false,
+/// Returns a value that is written in one way: keys are in order, and whole numbers are integers.
+pub(crate) fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => {
+            let whole = whole(number).and_then(Number::from_i128);
+            Value::Number(whole.unwrap_or_else(|| number.clone()))
+        }
+        Value::Array(items) => items.iter().map(canonical).collect(),
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(key, value)| (key.clone(), canonical(value)));
+            fields.collect::<BTreeMap<_, _>>().into_iter().collect()
+        }
+        other => other.clone(),
     }
 }
 
 /// Returns the number as an integer if it is whole and fits into an `i128`.
 // Whole and in range, so nothing is lost.
-#[doc(hidden)]
-pub fn whole(number: &Number) -> Option<i128> {
+fn whole(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i128() {
         return Some(number);
     }

@@ -110,11 +110,7 @@ pub fn unique_entries<'de, D: Deserializer<'de>, M: FromMap + Default>(
     }
 }
 
-impl<K, V> FromMap for IndexMap<K, V>
-where
-    K: DeserializeOwned + Hash + Eq,
-    V: DeserializeOwned,
-{
+impl<K: DeserializeOwned + Hash + Eq, V: DeserializeOwned> FromMap for IndexMap<K, V> {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut entries = Self::new();
         while let Some((key, value)) = map.next_entry::<K, V>()? {

@@ -11,9 +11,8 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
 use crate::json::read::WrittenScalar;
@@ -36,7 +35,7 @@ use crate::json::read::WrittenScalar;
 /// # Ok::<(), dsrs_metrics::retrieval::InvalidCutoffs>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "OneOrMany", into = "Vec<usize>")]
+#[serde(try_from = "OneOrMany")]
 pub struct Cutoffs(Vec<usize>);
 
 crate::message_errors! {
@@ -101,12 +100,6 @@ impl TryFrom<OneOrMany> for Cutoffs {
             OneOrMany::One(rank) => Self::new([rank]),
             OneOrMany::Many(ranks) => Self::new(ranks),
         }
-    }
-}
-
-impl From<Cutoffs> for Vec<usize> {
-    fn from(cutoffs: Cutoffs) -> Self {
-        cutoffs.0
     }
 }
 
@@ -232,8 +225,8 @@ impl<'a> Retrieved<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Relevant<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match deserializer.deserialize_any(Listing { values: "grades" })? {
-            Listed::Ids(ids) => Ok(Self::listed(ids.into_iter().map(|Written(id)| id))),
+        match Listed::deserialize(deserializer)? {
+            Listed::Ids(ids) => Ok(Self::listed(ids)),
             Listed::Numbers(grades) => Self::graded(grades).map_err(D::Error::custom),
         }
     }
@@ -241,53 +234,36 @@ impl<'de: 'a, 'a> Deserialize<'de> for Relevant<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Retrieved<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(
-            match deserializer.deserialize_any(Listing { values: "scores" })? {
-                Listed::Ids(ids) => Self::ranked(ids.into_iter().map(|Written(id)| id)),
-                Listed::Numbers(scores) => Self::scored(scores),
-            },
-        )
+        Ok(match Listed::deserialize(deserializer)? {
+            Listed::Ids(ids) => Self::ranked(ids),
+            Listed::Numbers(scores) => Self::scored(scores),
+        })
     }
 }
 
-/// A list of ids, or a map from ids to numbers.
-struct Listing {
-    values: &'static str,
-}
-
+/// A list of ids, or a map from ids to grades or scores.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    bound(deserialize = "'de: 'a"),
+    expecting = "expected a list or a map, and as an id: a string or a whole number"
+)]
 enum Listed<'a> {
     Ids(Vec<Written<'a>>),
-    Numbers(Vec<(DocumentId<'a>, f64)>),
-}
-
-impl<'de> Visitor<'de> for Listing {
-    type Value = Listed<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a list of ids, or a map from ids to {}", self.values)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut ids = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1024));
-        while let Some(id) = seq.next_element()? {
-            ids.push(id);
-        }
-        Ok(Listed::Ids(ids))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut numbers = Vec::with_capacity(map.size_hint().unwrap_or(0).min(1024));
-        while let Some((Written(id), number)) = map.next_entry()? {
-            numbers.push((id, number));
-        }
-        Ok(Listed::Numbers(numbers))
-    }
+    Numbers(HashMap<Written<'a>, f64>),
 }
 
 /// An id as written.
+#[derive(PartialEq, Eq, Hash)]
 struct Written<'a>(DocumentId<'a>);
 
-impl<'de> Deserialize<'de> for Written<'de> {
+impl<'a> From<Written<'a>> for DocumentId<'a> {
+    fn from(Written(id): Written<'a>) -> Self {
+        id
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Written<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let id = WrittenScalar {
             expected: "an id: a string or a whole number",

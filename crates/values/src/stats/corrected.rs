@@ -120,34 +120,25 @@ pub fn rogan_gladen(observed: Proportion, rates: &ErrorRates) -> Result<Correcte
 }
 
 fn lang_reiczigel(observed: Proportion, rates: &ErrorRates) -> Interval {
-    let passed = Smoothed::of(observed, Z * Z / 2.0);
-    let sensitivity = Smoothed::of(rates.sensitivity, 1.0);
-    let specificity = Smoothed::of(rates.specificity, 1.0);
-    let advantage = sensitivity.rate + specificity.rate - 1.0;
+    let (passed, of_passed) = smoothed(observed, Z * Z / 2.0);
+    let (sensitivity, of_good) = smoothed(rates.sensitivity, 1.0);
+    let (specificity, of_bad) = smoothed(rates.specificity, 1.0);
+    let advantage = sensitivity + specificity - 1.0;
     if advantage <= 0.0 {
         return Interval::new(0.0, 1.0);
     }
-    let rate = (passed.rate + specificity.rate - 1.0) / advantage;
-    let (of_good, of_bad) = (sensitivity.variance, specificity.variance);
+    let rate = (passed + specificity - 1.0) / advantage;
     let shift = 2.0 * Z * Z * (rate * of_good - (1.0 - rate) * of_bad);
-    let variance = passed.variance + rate.powi(2) * of_good + (1.0 - rate).powi(2) * of_bad;
+    let variance = of_passed + rate.powi(2) * of_good + (1.0 - rate).powi(2) * of_bad;
     let half = Z * variance.sqrt() / advantage;
     Interval::new(rate + shift - half, rate + shift + half)
 }
 
-/// A proportion with added successes and failures.
-struct Smoothed {
-    rate: f64,
-    variance: f64,
-}
-
-impl Smoothed {
-    fn of(share: Proportion, added: f64) -> Self {
-        let trials = share.trials as f64 + 2.0 * added;
-        let rate = (share.successes as f64 + added) / trials;
-        let variance = rate * (1.0 - rate) / trials;
-        Self { rate, variance }
-    }
+/// Returns the rate and the variance of a proportion with added successes and failures.
+fn smoothed(share: Proportion, added: f64) -> (f64, f64) {
+    let trials = share.trials as f64 + 2.0 * added;
+    let rate = (share.successes as f64 + added) / trials;
+    (rate, rate * (1.0 - rate) / trials)
 }
 
 /// The rows that received the same verdict from a judge.

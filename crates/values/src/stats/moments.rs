@@ -161,11 +161,9 @@ impl Serialize for Uncertainty {
 /// assert_eq!(format!("{:.4}", uncertainty.stderr().unwrap()), "0.1768");
 /// assert_eq!(format!("{:.4}", uncertainty.ci95().unwrap()), "[0.0092, 0.9908]");
 /// ```
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Moments {
     pub(super) count: u64,
-    /// Values that are 1, as most are; they are not in the sums.
-    pub(super) ones: u64,
     pub(super) sum: ExactSum,
     pub(super) squares: ExactSum,
     pub(super) commonest: Commonest,
@@ -192,10 +190,6 @@ impl Moments {
         if value == 0.0 {
             return;
         }
-        if value == 1.0 {
-            self.ones += times;
-            return;
-        }
         self.has_large |= !matches!(value.abs(), 0.0..=MAX_SQUARED);
         if value.is_finite() {
             self.sum.add_times(value, times);
@@ -212,20 +206,11 @@ impl Moments {
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
-        self.ones += other.ones;
         self.sum.add_all(&other.sum);
         self.squares.add_all(&other.squares);
         self.commonest.merge(&other.commonest);
         self.has_large |= other.has_large;
         self.has_infinite |= other.has_infinite;
-    }
-
-    /// Returns the sums of all values and of their squares.
-    fn sums(&self) -> [ExactSum; 2] {
-        let mut sums = [self.sum.clone(), self.squares.clone()];
-        sums.iter_mut()
-            .for_each(|sum| sum.add_times(1.0, self.ones));
-        sums
     }
 
     /// Returns the number of values.
@@ -237,8 +222,7 @@ impl Moments {
     ///
     /// Returns `None` if there are no values, or if a value is not finite.
     pub fn mean(&self) -> Option<f64> {
-        let [sum, _] = self.sums();
-        (self.count > 0 && !self.has_infinite).then(|| sum.mean(self.count))
+        (self.count > 0 && !self.has_infinite).then(|| self.sum.mean(self.count))
     }
 
     /// Returns the unbiased variance of the values, with `n - 1` in the denominator.
@@ -249,12 +233,11 @@ impl Moments {
             return None;
         }
         // n Σx² - (Σx)², exact up to products below 2^-1074: nothing cancels, however close the values are.
-        let [sum, squares] = self.sums();
         let mut deviations = ExactSum::default();
-        for part in squares.parts() {
+        for part in self.squares.parts() {
             deviations.add_times(part, self.count);
         }
-        let sums = sum.parts();
+        let sums = self.sum.parts();
         for a in sums {
             for b in sums {
                 add_product(&mut deviations, a, b, -1.0);
@@ -352,16 +335,6 @@ impl FromIterator<f64> for Moments {
     }
 }
 
-impl std::fmt::Debug for Moments {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut moments = f.debug_struct("Moments");
-        moments
-            .field("count", &self.count)
-            .field("mean", &self.mean());
-        moments.field("variance", &self.variance()).finish()
-    }
-}
-
 /// Adds the product without rounding, as the rounded product and its error.
 fn add_product(sum: &mut ExactSum, a: f64, b: f64, sign: f64) {
     let product = a * b;
@@ -435,14 +408,14 @@ fn key(value: f64) -> u64 {
 }
 
 /// The format, which a later version would change.
-const FORMAT: u8 = 4;
+const FORMAT: u8 = 5;
 
 /// The numbers that a sum consists of: the large ones are scaled.
 type Parts = [Vec<f64>; 2];
 
-/// The format; whether a value is large, infinite, and whether many differ; the number of values, and of ones; the sums of
-/// the values and of their squares; the values that were counted one by one, each with its count.
-type Written = (u8, [bool; 3], u64, u64, Parts, Parts, Vec<(u64, u64)>);
+/// The format; whether a value is large, infinite, and whether many differ; the number of values; the sums of the
+/// values and of their squares; the values that were counted one by one, each with its count.
+type Written = (u8, [bool; 3], u64, Parts, Parts, Vec<(u64, u64)>);
 
 impl Moments {
     /// Serializes the moments to bytes.
@@ -465,7 +438,7 @@ impl Moments {
         let mut counts = self.commonest.counts.clone();
         counts.sort_unstable();
         let (sum, squares) = (self.sum.canonical(), self.squares.canonical());
-        let written: Written = (FORMAT, flags, self.count, self.ones, sum, squares, counts);
+        let written: Written = (FORMAT, flags, self.count, sum, squares, counts);
         // Numbers and lists are always JSON.
         serde_json::to_vec(&written).unwrap_or_default()
     }
@@ -475,17 +448,15 @@ impl Moments {
     /// Returns `None` if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let written: Written = serde_json::from_slice(bytes).ok()?;
-        let (format, [has_large, has_infinite, is_varied], count, ones, sum, squares, counts) =
-            written;
+        let (format, [has_large, has_infinite, is_varied], count, sum, squares, counts) = written;
         let mut each = counts.iter().map(|(_, count)| *count);
         let counted = each.try_fold(0, u64::checked_add);
         let is_counted = match is_varied {
             true => counts.is_empty(),
             false => counted == Some(count) && counts.len() as u64 <= FEW,
         };
-        (format == FORMAT && ones <= count && is_counted).then_some(Self {
+        (format == FORMAT && is_counted).then_some(Self {
             count,
-            ones,
             sum: ExactSum::from_canonical(sum),
             squares: ExactSum::from_canonical(squares),
             commonest: Commonest { counts, is_varied },
@@ -580,7 +551,7 @@ mod moments_bytes_tests {
         // Every flag.
         let roots = (0..1_000).map(|row| f64::from(row).sqrt());
         let all: Moments = roots.chain([1e200, f64::INFINITY]).collect();
-        assert!(all.to_bytes().starts_with(b"[4,[true,true,true],1002,"));
+        assert!(all.to_bytes().starts_with(b"[5,[true,true,true],1002,"));
         assert_eq!(Moments::from_bytes(&all.to_bytes()).unwrap().count(), 1_002);
     }
 
@@ -596,14 +567,13 @@ mod moments_bytes_tests {
 
     #[test]
     fn other_bytes_are_rejected() {
-        let bytes = "[4,[false,false,false],1,0,[[0.5],[]],[[0.25],[]],[[7,1]]]";
+        let bytes = "[5,[false,false,false],1,[[0.5],[]],[[0.25],[]],[[7,1]]]";
         let moments = Moments::from_bytes(bytes.as_bytes()).unwrap();
         assert_eq!((moments.count(), moments.commonest()), (1, Some(1)));
-        // Another format, more ones than rows, a number that is none, a count of too many rows, counts of varied values, more
+        // Another format, a number that is none, a count of too many rows, counts of varied values, more
         // bytes.
         for (part, instead) in [
-            ("[4,", "[3,"),
-            (",1,0,", ",1,2,"),
+            ("[5,", "[3,"),
             ("[0.25]", "[1e999]"),
             ("[7,1]", "[7,2]"),
             ("false]", "true]"),

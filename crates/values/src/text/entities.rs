@@ -4,7 +4,7 @@
 
 use super::edits::{EditDistance, length, share_left};
 use super::unicode::NormalForm;
-use crate::bipartite::Groups;
+use crate::bipartite::unmatched;
 use crate::stats::share;
 
 /// The number of expected entities that were found in a prediction.
@@ -76,22 +76,18 @@ impl EntityCounts {
     ) -> (Self, [Vec<String>; 2]) {
         let predicted = all_named(predicted, is_distinct);
         let expected = all_named(expected, is_distinct);
-        let ones = |names: &[Name]| vec![1; names.len()];
-        let matched = Groups::matched(ones(&predicted), ones(&expected), |one, other| {
+        let [extra, missing] = unmatched(predicted.len(), expected.len(), |one, other| {
             are_alike(&expected[other], &predicted[one], similarity)
         });
-        let missing: usize = matched.expected.iter().sum();
         let counts = Self {
-            found: (expected.len() - missing) as u64,
+            found: (expected.len() - missing.len()) as u64,
             expected: expected.len() as u64,
             predicted: predicted.len() as u64,
         };
-        let free = |names: Vec<Name>, free: Vec<usize>| {
-            let free = names.into_iter().zip(free).filter(|(_, free)| *free > 0);
-            free.map(|((name, _), _)| name).collect()
+        let of = |names: Vec<Name>, places: Vec<usize>| {
+            places.into_iter().map(|at| names[at].0.clone()).collect()
         };
-        let missing = free(expected, matched.expected);
-        (counts, [missing, free(predicted, matched.called)])
+        (counts, [of(expected, missing), of(predicted, extra)])
     }
 
     /// Returns the harmonic mean of precision and recall, in [0, 1].

@@ -140,15 +140,6 @@ impl<'t> FromIterator<&'t ToolCall> for ToolCalls<'t> {
     }
 }
 
-impl<'t> IntoIterator for &ToolCalls<'t> {
-    type Item = &'t ToolCall;
-    type IntoIter = std::vec::IntoIter<&'t ToolCall>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.calls.clone().into_iter()
-    }
-}
-
 /// The result of checking a condition on a trajectory.
 ///
 /// If the condition is not met, the result contains the reason. Use `Check::all` to combine several conditions.

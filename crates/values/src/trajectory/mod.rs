@@ -224,16 +224,16 @@ impl Serialize for Trajectory {
 /// assert_eq!(trajectory.tool_calls().names(), ["delegate"]);
 /// let [subagent] = trajectory.subagents() else { unreachable!() };
 /// assert_eq!(subagent.tool_call_id.as_deref(), Some("a"));
-/// let SubagentTrajectory::Embedded(of_subagent) = &subagent.trajectory else { unreachable!() };
+/// let SubagentTrajectory::Embedded { trajectory: of_subagent } = &subagent.trajectory else { unreachable!() };
 /// assert_eq!(of_subagent.tool_calls().names(), ["search"]);
 /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Subagent {
     /// The id of the call whose result refers to the subagent.
     ///
     /// `None` if there is no such call.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// The subagent's trajectory, or where to find it.
     #[serde(flatten)]
@@ -241,23 +241,19 @@ pub struct Subagent {
 }
 
 /// The trajectory of a [`Subagent`], or where to find it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected either `trajectory` or `path`")]
 pub enum SubagentTrajectory {
     /// The trajectory is part of the same document.
-    Embedded(#[serde(serialize_with = "as_trajectory")] Trajectory),
+    Embedded {
+        /// The trajectory.
+        trajectory: Trajectory,
+    },
     /// The trajectory is in another document, which is not read.
     External {
         /// The path or, in documents up to ATIF 1.6, possibly `session` and the id of the session.
         path: String,
     },
-}
-
-fn as_trajectory<S: serde::Serializer>(
-    trajectory: &Trajectory,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map([("trajectory", trajectory)])
 }
 
 /// The author of a [`Message`].

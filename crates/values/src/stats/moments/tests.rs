@@ -182,10 +182,3 @@ fn a_part_with_a_value_that_is_too_large_makes_the_whole_too_large() {
         }
     }
 }
-
-#[test]
-fn debug_output_is_the_figures() {
-    let moments: Moments = [0.0, 1.0].into_iter().collect();
-    let expected = "Moments { count: 2, mean: Some(0.5), variance: Some(0.5) }";
-    assert_eq!(format!("{moments:?}"), expected);
-}

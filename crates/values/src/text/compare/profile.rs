@@ -99,14 +99,12 @@ impl Profile {
     /// The `Dspy` profile splits the string at spaces. In the other profiles, each letter of a script without spaces is
     /// also a token. Combining marks belong to the letter before them.
     #[doc(hidden)]
-    pub fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
+    pub fn split(self, normalized: &str) -> Box<dyn Iterator<Item = &str> + '_> {
         let words = normalized.split(' ').filter(|word| !word.is_empty());
-        words.flat_map(move |word| {
-            let whole = (self == Self::Dspy).then_some(word);
-            whole
-                .into_iter()
-                .chain(pieces(if whole.is_some() { "" } else { word }))
-        })
+        match self {
+            Self::Dspy => Box::new(words),
+            _ => Box::new(words.flat_map(pieces)),
+        }
     }
 }
 

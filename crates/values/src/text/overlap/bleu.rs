@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_ORDER, ngram_matches, ngram_total};
+use super::{MAX_ORDER, ngram_matches, ngram_total, normalized};
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 use crate::text::{NoReferences, NormalForm};
@@ -108,7 +108,8 @@ impl BleuOptions {
         Ok(WordLists::with(|words| {
             let references = references.iter().map(AsRef::as_ref);
             for text in std::iter::once(prediction).chain(references) {
-                words.add(self.tokens.words(&self.prepared(text)));
+                let text = normalized(text, self.form, self.lowercase);
+                words.add(self.tokens.words(&self.tokens.prepared(text)));
             }
             words.number();
             let texts: Vec<&[u32]> = words.lists().collect();
@@ -120,14 +121,6 @@ impl BleuOptions {
             counts.extend((0..orders).map(|order| ngram_total(length, order)));
             counts
         }))
-    }
-
-    fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let composed = self.form.apply(text);
-        self.tokens.prepared(match self.lowercase {
-            true => Cow::Owned(composed.to_lowercase()),
-            false => composed,
-        })
     }
 
     /// Returns the BLEU score of one row, in [0, 1].
@@ -236,11 +229,8 @@ pub enum BleuTokens {
 impl BleuTokens {
     /// Returns the string in which to search for words.
     fn prepared(self, text: Cow<'_, str>) -> Cow<'_, str> {
-        // Without a branch, so many bytes are compared at once.
-        let is_mark = |byte| matches!(byte, b'<' | b'&' | b'\n');
-        let is_marked = |text: &str| text.bytes().fold(false, |any, byte| any | is_mark(byte));
         match self {
-            Self::V13a if is_marked(&text) => Cow::Owned(without_markup(&text)),
+            Self::V13a if text.contains(['<', '&', '\n']) => Cow::Owned(without_markup(&text)),
             _ => text,
         }
     }
@@ -250,8 +240,8 @@ impl BleuTokens {
         match self {
             Self::None => split(text).collect(),
             Self::Char => split(text).flat_map(characters).collect(),
-            Self::V13a => Scanner::scan(text, false),
-            Self::Zh => Scanner::scan(text.trim_matches(is_space), true),
+            Self::V13a => words(text, false),
+            Self::Zh => words(text.trim_matches(is_space), true),
         }
     }
 }
@@ -260,18 +250,9 @@ impl BleuTokens {
 fn without_markup(text: &str) -> String {
     let text = text.trim_end_matches(is_space);
     let text = text.replace("<skipped>", "").replace("-\n", "");
-    let mut text = text.replace('\n', " ");
-    if text.contains('&') {
-        for (entity, sign) in [
-            ("&quot;", "\""),
-            ("&amp;", "&"),
-            ("&lt;", "<"),
-            ("&gt;", ">"),
-        ] {
-            text = text.replace(entity, sign);
-        }
-    }
-    text
+    let text = text.replace('\n', " ").replace("&quot;", "\"");
+    let text = text.replace("&amp;", "&").replace("&lt;", "<");
+    text.replace("&gt;", ">")
 }
 
 fn characters(word: &str) -> impl Iterator<Item = &str> {
@@ -279,93 +260,39 @@ fn characters(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Splits a string at white space and around punctuation, except around a full stop, comma or dash inside a number.
-///
-/// `mteval-v13a` inserts spaces around pairs of characters with one regular expression after the other. A match
-/// consumes both of its characters; hence the rule in [`Self::stops`].
-struct Scanner<'a> {
-    text: &'a str,
-    /// Where the word that is being read starts.
-    start: usize,
-    /// `true` if the rules of `zh` apply.
-    is_chinese: bool,
-    found: Vec<&'a str>,
+fn words(text: &str, of_zh: bool) -> Vec<&str> {
+    let is_alone = |at: usize, c: char| match c {
+        '-' => at > 0 && text.as_bytes()[at - 1].is_ascii_digit(),
+        '.' | ',' => !is_in_number(text.as_bytes(), at, of_zh),
+        '\'' => false,
+        c => c.is_ascii_punctuation() || (of_zh && is_chinese(c)),
+    };
+    let (mut words, mut start) = (Vec::with_capacity(text.len() / 4), 0);
+    for (at, c) in text.char_indices() {
+        let is_space = is_space(c);
+        if is_space || is_alone(at, c) {
+            let end = at + c.len_utf8();
+            words.push(&text[start..at]);
+            words.extend((!is_space).then(|| &text[at..end]));
+            start = end;
+        }
+    }
+    words.push(&text[start..]);
+    words.retain(|word| !word.is_empty());
+    words
 }
 
-impl<'a> Scanner<'a> {
-    fn scan(text: &'a str, is_chinese: bool) -> Vec<&'a str> {
-        let mut words = Self {
-            text,
-            start: 0,
-            is_chinese,
-            found: Vec::with_capacity(text.len() / 4),
-        };
-        let mut at = 0;
-        while let Some(byte) = text.as_bytes().get(at) {
-            at = match byte {
-                b'\t'..=b'\r' | 0x1c..=b' ' => words.skip(at, at + 1),
-                b'-' if at > 0 && words.is_digit(at - 1) => words.alone(at, at + 1),
-                b'.' | b',' => words.stops(at),
-                b'\'' | b'-' => at + 1,
-                byte if byte.is_ascii_punctuation() => words.alone(at, at + 1),
-                byte if byte.is_ascii() => at + 1,
-                _ => words.wide(at),
-            };
-        }
-        words.skip(at, at);
-        words.found
-    }
-
-    /// Ends the word before `at`. The next one starts at `next`.
-    fn skip(&mut self, at: usize, next: usize) -> usize {
-        if self.start < at {
-            self.found.push(&self.text[self.start..at]);
-        }
-        self.start = next;
-        next
-    }
-
-    /// Makes `at..next` a word, ending the word before it.
-    fn alone(&mut self, at: usize, next: usize) -> usize {
-        self.skip(at, at);
-        self.skip(next, next)
-    }
-
-    /// Full stops and commas are words of their own, with one exception: before a digit, the last of them belongs to
-    /// the number if their count is even, or odd after another digit. For `zh` the ends of the string are like digits.
-    fn stops(&mut self, at: usize) -> usize {
-        let is_stop = |byte: &&u8| matches!(byte, b'.' | b',');
-        let rest = &self.text.as_bytes()[at..];
-        let count = rest.iter().take_while(is_stop).count();
-        let end = at + count;
-        let after = match at {
-            0 => self.is_chinese,
-            at => self.is_digit(at - 1),
-        };
-        let before = match end == self.text.len() {
-            true => self.is_chinese,
-            false => self.is_digit(end),
-        };
-        let in_number = before && after == (count % 2 == 1);
-        for stop in at..end - usize::from(in_number) {
-            self.alone(stop, stop + 1);
-        }
-        end
-    }
-
-    fn wide(&mut self, at: usize) -> usize {
-        let Some(c) = self.text[at..].chars().next() else {
-            return self.text.len();
-        };
-        let next = at + c.len_utf8();
-        match c {
-            _ if is_space(c) => self.skip(at, next),
-            _ if self.is_chinese && is_chinese(c) => self.alone(at, next),
-            _ => next,
-        }
-    }
-
-    fn is_digit(&self, at: usize) -> bool {
-        self.text.as_bytes()[at].is_ascii_digit()
+/// Returns `true` if a full stop or comma belongs to a number: it is the last of its run, before a digit, and the run has an
+/// even count, or an odd one after another digit. For `zh` the ends of the string are like digits.
+///
+/// `mteval-v13a` inserts spaces around pairs of characters with one regular expression after the other. A match consumes both
+/// of its characters; hence this rule.
+fn is_in_number(text: &[u8], at: usize, of_zh: bool) -> bool {
+    let is_digit = |byte: Option<&u8>| byte.map_or(of_zh, u8::is_ascii_digit);
+    let is_stop = |byte: &&u8| matches!(byte, b'.' | b',');
+    is_digit(text.get(at + 1)) && {
+        let count = text[..=at].iter().rev().take_while(is_stop).count();
+        is_digit(text[..at + 1 - count].last()) == (count % 2 == 1)
     }
 }
 

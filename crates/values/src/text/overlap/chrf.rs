@@ -1,21 +1,13 @@
 //! chrF (Popović 2015) and chrF++ (Popović 2017) of a row and of a corpus, as in sacrebleu 2.6.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use foldhash::fast::RandomState;
+use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_ORDER, ngram_matches, ngram_total};
+use super::{MAX_ORDER, ngram_matches, ngram_total, normalized};
 use crate::text::unicode::is_space;
 use crate::text::words::{WordLists, split};
 use crate::text::{NoReferences, NormalForm};
-
-/// The numbers below this one are ASCII characters.
-const ASCII: usize = 128;
-
-/// Consecutive numbers for other characters.
-type Numbers = HashMap<char, u32, RandomState>;
 
 /// Options for computing chrF.
 ///
@@ -82,14 +74,14 @@ impl ChrfOptions {
         prediction: &str,
         references: &[S],
     ) -> Result<Vec<u64>, NoReferences> {
-        let prepared = self.prepared(prediction);
-        let mut numbers = Numbers::default();
+        let prepared = normalized(prediction, self.form, self.lowercase);
+        let mut numbers = IndexSet::default();
         let prediction = self.characters(&prepared, &mut numbers);
         let counts = references.iter().map(|reference| {
-            let reference = self.prepared(reference.as_ref());
+            let reference = normalized(reference.as_ref(), self.form, self.lowercase);
             let characters = self.characters(&reference, &mut numbers);
             let texts = [&prediction[..], &characters];
-            let mut counts = triples(texts, self.char_order, ASCII + numbers.len());
+            let mut counts = triples(texts, self.char_order, numbers.len());
             if self.word_order != 0 {
                 counts.extend(WordLists::with(|words| {
                     words.add(split_words(&prepared));
@@ -105,25 +97,9 @@ impl ChrfOptions {
         best.map(|(_, counts)| counts).ok_or(NoReferences)
     }
 
-    fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let composed = self.form.apply(text);
-        if self.lowercase {
-            Cow::Owned(composed.to_lowercase())
-        } else {
-            composed
-        }
-    }
-
-    fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
+    fn characters(&self, text: &str, numbers: &mut IndexSet<char, RandomState>) -> Vec<u32> {
         let kept = text.chars().filter(|c| self.whitespace || !is_space(*c));
-        let number = |c: char| {
-            let next = (ASCII + numbers.len()) as u32;
-            match c.is_ascii() {
-                true => u32::from(c),
-                false => *numbers.entry(c).or_insert(next),
-            }
-        };
-        kept.map(number).collect()
+        kept.map(|c| numbers.insert_full(c).0 as u32).collect()
     }
 
     /// Returns the chrF score, computed from counts, in [0, 1].

@@ -12,9 +12,12 @@ pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
 pub use chrf::ChrfOptions;
 pub use rouge::{Rouge, RougeOptions, RougeScore, RougeTokens};
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+
+use super::NormalForm;
 
 /// The maximum length of an n-gram.
 #[doc(hidden)]
@@ -79,6 +82,15 @@ fn shared(texts: &[Vec<u32>], distinct: usize) -> Vec<u32> {
         .zip(max)
         .map(|(count, max)| max.min(*count))
         .collect()
+}
+
+/// Returns a string in a normal form, and in lower case if this is set.
+fn normalized(text: &str, form: NormalForm, lowercase: bool) -> Cow<'_, str> {
+    let composed = form.apply(text);
+    match lowercase {
+        true => Cow::Owned(composed.to_lowercase()),
+        false => composed,
+    }
 }
 
 /// Returns the number of n-grams of this order in a sequence of this length.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::keys::{Keys, group};
+use super::keys::{Keys, grouped, sides, without_equal};
 use super::modes::MatchMode;
 use super::{ArgsRule, ArgsRules, TooManyCalls};
 use crate::json::same_value;
@@ -123,39 +123,31 @@ impl ToolCorrectnessOptions {
         called: &ToolCalls<'_>,
         expected: &ToolCalls<'_>,
     ) -> Result<f64, TooManyCalls> {
-        let mut keys = Keys::default();
-        let mut groups = Vec::<[Vec<&ToolCall>; 2]>::new();
-        for (side, calls) in [called, expected].into_iter().enumerate() {
-            for call in calls.iter() {
-                let number = keys.of_parts(call, self.arguments, self.outputs);
-                group(&mut groups, number)[side].push(call);
-            }
+        let (mut keys, mut tools) = (Keys::default(), Keys::default());
+        let rest = without_equal(sides(called, expected), |call| {
+            keys.of_parts(call, self.arguments, self.outputs)
+        });
+        let mut sum = (called.len() - rest[0].len()) as f64;
+        if !self.arguments {
+            return Ok(sum);
         }
-        let (mut sum, mut rest) = (0.0, Vec::<[Vec<&ToolCall>; 2]>::new());
-        let mut keys = Keys::default();
-        for mut equal in groups {
-            let pairs = equal[0].len().min(equal[1].len());
-            sum += pairs as f64;
-            for (side, calls) in equal.iter_mut().enumerate() {
-                for call in calls.drain(pairs..) {
-                    let number = keys.of_parts(call, false, self.outputs);
-                    group(&mut rest, number)[side].push(call);
-                }
-            }
-        }
-        for [called, expected] in rest.into_iter().filter(|_| self.arguments) {
+        for [called, expected] in grouped(rest, |call| tools.of_parts(call, false, self.outputs)) {
             sum += self.assigned(&called, &expected)?;
         }
         Ok(sum)
     }
 
     /// Returns the weight of a best assignment of calls of one tool.
-    fn assigned(self, called: &[&ToolCall], expected: &[&ToolCall]) -> Result<f64, TooManyCalls> {
+    fn assigned(
+        self,
+        called: &[(usize, &ToolCall)],
+        expected: &[(usize, &ToolCall)],
+    ) -> Result<f64, TooManyCalls> {
         let (ours, theirs) = (called.len(), expected.len());
         let (fewer, more) = (ours.min(theirs), ours.max(theirs));
         let pairs = (fewer as u64).saturating_mul(more as u64);
         if pairs.saturating_mul(fewer as u64) > MAX_STEPS || pairs > MAX_PAIRS {
-            let what = format!("different calls of `{}`", name(&called[0].name));
+            let what = format!("different calls of `{}`", name(&called[0].1.name));
             let instead = "compare them in order, or without arguments";
             return Err(TooManyCalls::new(&what, ours, theirs, instead));
         }
@@ -164,10 +156,10 @@ impl ToolCorrectnessOptions {
             false => (called, expected),
         };
         // A weight does not depend on which call is the expected one.
-        let weights = |row: &&ToolCall| {
+        let weights = |(_, row): &(usize, &ToolCall)| {
+            let columns = columns.iter();
             columns
-                .iter()
-                .map(|column| self.weight(row, column))
+                .map(|(_, column)| self.weight(row, column))
                 .collect()
         };
         let weights: Vec<Vec<f64>> = rows.iter().map(weights).collect();
@@ -254,13 +246,9 @@ fn largest_weight(weights: &[Vec<f64>]) -> f64 {
             column = previous;
         }
     }
-    let mut chosen = vec![0.0; rows];
-    for (column, row) in row_of.into_iter().enumerate().skip(1) {
-        if let Some(row) = row.checked_sub(1) {
-            chosen[row] = weights[row][column - 1];
-        }
-    }
-    chosen.into_iter().fold(0.0, |sum, weight| sum + weight)
+    let assigned = (1..=columns).filter(|column| row_of[*column] > 0);
+    let weights = assigned.map(|column| weights[row_of[column] - 1][column - 1]);
+    weights.fold(0.0, |sum, weight| sum + weight)
 }
 
 #[cfg(test)]

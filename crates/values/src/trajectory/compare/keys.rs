@@ -1,28 +1,21 @@
 //! Numbers calls: calls that a rule cannot tell apart get the same number. Counts and loops of calls follow from the numbers.
-//!
-//! The file is long because numbering, counts and loops of calls share the keys.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
 use foldhash::fast::RandomState;
-use serde_json::{Number, Value};
+use indexmap::IndexSet;
+use serde_json::{Value, json};
 
 use super::{ArgsRule, TooManyCalls, at};
-use crate::json::whole;
+use crate::json::canonical;
 use crate::stats::share;
 use crate::text::common_subsequence;
 use crate::trajectory::ToolCall;
 use crate::trajectory::calls::ToolCalls;
 
-/// Consecutive numbers of keys.
+/// Consecutive numbers of keys. A key is JSON, in which equal values are written equally.
 #[derive(Default)]
-pub(in crate::trajectory) struct Keys {
-    numbers: HashMap<String, usize, RandomState>,
-    /// The memory of the last key.
-    key: String,
-}
+pub(in crate::trajectory) struct Keys(IndexSet<String, RandomState>);
 
 impl Keys {
     /// Returns the number of a call's tool.
@@ -35,106 +28,76 @@ impl Keys {
         self.of_parts(call, true, false)
     }
 
-    /// Returns the number of a call's tool and of its arguments as they are written: a function of the caller may tell 1 from 1.0.
-    pub(super) fn as_written(&mut self, call: &ToolCall) -> usize {
-        self.number(|key| {
-            push_text(key, &call.name);
-            // A string takes everything.
-            let _ = write!(key, "{}", call.args);
-        })
-    }
-
     /// Returns the number of a call's tool, and of its arguments and its result if these count.
     pub(super) fn of_parts(&mut self, call: &ToolCall, args: bool, result: bool) -> usize {
-        self.number(|key| {
-            push_text(key, &call.name);
-            if args {
-                push(key, &call.args);
-            }
-            if let (true, Some(result)) = (result, &call.result) {
-                push(key, result);
-            }
-        })
+        let args = args.then(|| canonical(&call.args));
+        let result = call.result.iter().filter(|_| result).map(canonical);
+        self.number(&json!([call.name, args, result.collect::<Vec<_>>()]))
     }
 
-    /// Returns the number of what a rule compares of a call; `None` if two calls that match a third one need not match each other.
-    pub(super) fn by_rule(&mut self, call: &ToolCall, rule: &ArgsRule) -> Option<usize> {
+    /// Returns the number of what a rule compares of a call, or of the whole call if the rule may match different calls. A
+    /// function need not match a call with an equal one, so each call has a number of its own.
+    pub(super) fn by_rule(&mut self, call: &ToolCall, rule: &ArgsRule) -> usize {
         match rule {
-            ArgsRule::Exact => Some(self.of_call(call)),
-            ArgsRule::Ignore => Some(self.of_tool(call)),
-            ArgsRule::Paths(_) if !call.args.is_object() => Some(self.number(|key| {
-                key.push('!');
-                push_text(key, &call.name);
-                push(key, &call.args);
-            })),
-            ArgsRule::Paths(paths) => Some(self.number(|key| {
-                push_text(key, &call.name);
-                let values = paths.iter().map(|path| at(&call.args, path));
-                values.for_each(|value| push(key, value));
-            })),
-            ArgsRule::Subset | ArgsRule::Superset | ArgsRule::Function(_) => None,
+            ArgsRule::Ignore => self.of_tool(call),
+            ArgsRule::Paths(paths) if call.args.is_object() => {
+                let values = paths.iter().map(|path| canonical(at(&call.args, path)));
+                self.number(&json!([call.name, values.collect::<Vec<_>>()]))
+            }
+            ArgsRule::Function(_) => self.number(&json!([call.name, null, self.len()])),
+            _ => self.of_call(call),
         }
     }
 
     /// Returns the number of keys.
     pub(in crate::trajectory) fn len(&self) -> usize {
-        self.numbers.len()
+        self.0.len()
     }
 
-    fn number(&mut self, write: impl FnOnce(&mut String)) -> usize {
-        self.key.clear();
-        write(&mut self.key);
-        if let Some(number) = self.numbers.get(&self.key) {
-            return *number;
-        }
-        let next = self.numbers.len();
-        self.numbers.insert(self.key.clone(), next);
-        next
+    fn number(&mut self, key: &Value) -> usize {
+        self.0.insert_full(key.to_string()).0
     }
 }
 
-/// Returns the group of a number, which is the next one or known.
-pub(super) fn group<T: Default>(groups: &mut Vec<T>, number: usize) -> &mut T {
-    if groups.len() <= number {
-        groups.resize_with(number + 1, T::default);
-    }
-    &mut groups[number]
+/// Calls that were made and expected calls, with their positions.
+pub(super) type Sides<'t> = [Vec<(usize, &'t ToolCall)>; 2];
+
+/// Returns the calls of two trajectories.
+pub(super) fn sides<'t>(called: &ToolCalls<'t>, expected: &ToolCalls<'t>) -> Sides<'t> {
+    [called, expected].map(|calls| calls.iter().enumerate().collect())
 }
 
-/// Appends a value such that two values are appended equally if and only if `same_value` returns true for them.
-fn push(key: &mut String, value: &Value) {
-    match value {
-        Value::Null => key.push('n'),
-        Value::Bool(value) => key.push(if *value { 't' } else { 'f' }),
-        Value::Number(number) => push_number(key, number),
-        Value::String(text) => push_text(key, text),
-        Value::Array(items) => {
-            // Writing to a string cannot fail.
-            let _ = write!(key, "[{}:", items.len());
-            items.iter().for_each(|item| push(key, item));
-        }
-        Value::Object(fields) => {
-            let _ = write!(key, "{{{}:", fields.len());
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_unstable_by_key(|(name, _)| *name);
-            for (name, value) in fields {
-                push_text(key, name);
-                push(key, value);
+/// Groups calls by the numbers that `key` returns.
+pub(super) fn grouped<'t>(
+    calls: Sides<'t>,
+    mut key: impl FnMut(&ToolCall) -> usize,
+) -> Vec<Sides<'t>> {
+    let mut groups = Vec::<Sides<'_>>::new();
+    for (side, calls) in calls.into_iter().enumerate() {
+        for call in calls {
+            let number = key(call.1);
+            if groups.len() <= number {
+                groups.resize_with(number + 1, Sides::default);
             }
+            groups[number][side].push(call);
         }
     }
+    groups
 }
 
-fn push_number(key: &mut String, number: &Number) {
-    let _ = match (whole(number), number.as_f64()) {
-        (Some(whole), _) => write!(key, "i{whole};"),
-        (None, Some(float)) => write!(key, "d{};", float.to_bits()),
-        (None, None) => write!(key, "x{number};"),
-    };
-}
-
-fn push_text(key: &mut String, text: &str) {
-    let _ = write!(key, "s{}:{text}", text.len());
+/// Removes as many pairs of calls with the same number as possible.
+pub(super) fn without_equal<'t>(
+    calls: Sides<'t>,
+    key: impl FnMut(&ToolCall) -> usize,
+) -> Sides<'t> {
+    let mut rest = Sides::default();
+    for group in grouped(calls, key) {
+        let pairs = group[0].len().min(group[1].len());
+        for (rest, calls) in rest.iter_mut().zip(group) {
+            rest.extend_from_slice(&calls[pairs..]);
+        }
+    }
+    rest
 }
 
 /// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
@@ -169,15 +132,10 @@ impl CallCounts {
     /// contain several times is counted several times.
     pub fn in_any_order(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, with_args: bool) -> Self {
         let mut keys = Keys::default();
-        let mut counts = Vec::<[usize; 2]>::new();
-        for (side, calls) in [called, expected].into_iter().enumerate() {
-            for call in calls {
-                group(&mut counts, keys.of_parts(call, with_args, false))[side] += 1;
-            }
-        }
-        let common = counts.iter().map(|[ours, theirs]| ours.min(theirs)).sum();
+        let key = |call: &ToolCall| keys.of_parts(call, with_args, false);
+        let [extra, _] = without_equal(sides(called, expected), key);
         Self {
-            common,
+            common: called.len() - extra.len(),
             called: called.len(),
             expected: expected.len(),
         }

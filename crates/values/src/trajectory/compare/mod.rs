@@ -13,12 +13,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::ser::SerializeMap as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::json::{found, path, same_value};
-use crate::messages::escape::name;
+use crate::json::{path, same_value};
 use crate::trajectory::ToolCall;
 use crate::trajectory::calls::ToolCalls;
 
@@ -62,7 +60,8 @@ const OTHERS: &str = "*";
 /// assert!(ArgsRule::Superset.matches(&called, &expected));
 /// assert!(!ArgsRule::Exact.matches(&called, &expected));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ArgsRule {
     /// All arguments must be equal.
@@ -80,10 +79,12 @@ pub enum ArgsRule {
     /// The values at these paths must be equal.
     ///
     /// For example, a path can be `city` or `filter.days`. A missing value equals `null`.
+    #[serde(untagged)]
     Paths(Vec<String>),
     /// A function that you provide decides if the arguments match.
     ///
     /// If the call's arguments are not an object, they do not match, and the function is not called.
+    #[serde(untagged, skip_deserializing)]
     Function(ArgsFunction),
 }
 
@@ -108,6 +109,12 @@ impl ArgsFunction {
 impl fmt::Debug for ArgsFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ArgsFunction").field(&self.name).finish()
+    }
+}
+
+impl Serialize for ArgsFunction {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("function {}", self.name))
     }
 }
 
@@ -161,40 +168,6 @@ impl ArgsRule {
             }
         }
     }
-
-    fn of_str(rule: &str) -> Option<Self> {
-        match rule {
-            "exact" => Some(Self::Exact),
-            "ignore" => Some(Self::Ignore),
-            "subset" => Some(Self::Subset),
-            "superset" => Some(Self::Superset),
-            _ => None,
-        }
-    }
-
-    fn of_json(rule: &Value) -> Result<Self, String> {
-        let expected = "expected `exact`, `ignore`, `subset`, `superset` or a list of paths";
-        match rule {
-            Value::String(rule) => {
-                Self::of_str(rule).ok_or_else(|| format!("{expected}, found `{}`", name(rule)))
-            }
-            Value::Array(paths) if !paths.is_empty() => {
-                let path = |path: &Value| match path {
-                    Value::String(path) if !path.is_empty() => Ok(path.clone()),
-                    other => Err(format!(
-                        "expected a path such as `city`, found {}",
-                        found(other)
-                    )),
-                };
-                let paths: Result<_, _> = paths.iter().map(path).collect();
-                paths.map(Self::Paths)
-            }
-            Value::Array(_) => {
-                Err("expected at least one path; write `ignore` for none".to_owned())
-            }
-            other => Err(format!("{expected}, found {}", found(other))),
-        }
-    }
 }
 
 /// Returns `true` if an object has every entry of another one. Other values are compared as a whole.
@@ -227,13 +200,24 @@ fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
 ///     .with_tool("book", ArgsRule::Paths(vec!["city".to_owned(), "filter.days".to_owned()])));
 ///
 /// let error = serde_json::from_str::<ArgsRules>(r#""same""#).unwrap_err().to_string();
-/// assert_eq!(error, "expected `exact`, `ignore`, `subset`, `superset` or a list of paths, found `same`");
+/// assert_eq!(error, "expected `exact`, `ignore`, `subset`, `superset`, a list of paths, or an object from tool to one of these");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "WrittenRules")]
 pub struct ArgsRules {
-    others: ArgsRule,
+    /// The rule of each tool, and under [`OTHERS`] that of all others.
     tools: BTreeMap<String, ArgsRule>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected `exact`, `ignore`, `subset`, `superset`, a list of paths, or an object from tool to one of these"
+)]
+enum WrittenRules {
+    One(ArgsRule),
+    ByTool(BTreeMap<String, ArgsRule>),
 }
 
 /// All arguments of all tools are equal.
@@ -244,7 +228,14 @@ impl Default for ArgsRules {
 }
 
 conversions! {
-    ArgsRule => ArgsRules: |others| Self { others, tools: BTreeMap::new() };
+    ArgsRule => ArgsRules: |others| Self { tools: BTreeMap::from([(OTHERS.to_owned(), others)]) };
+    WrittenRules => ArgsRules: |written| match written {
+        WrittenRules::One(rule) => rule.into(),
+        WrittenRules::ByTool(mut tools) => {
+            tools.entry(OTHERS.to_owned()).or_insert(ArgsRule::Exact);
+            Self { tools }
+        }
+    };
 }
 
 impl ArgsRules {
@@ -256,7 +247,8 @@ impl ArgsRules {
 
     /// Returns the rule for a tool.
     pub fn of(&self, tool: &str) -> &ArgsRule {
-        self.tools.get(tool).unwrap_or(&self.others)
+        let rule = self.tools.get(tool).or_else(|| self.tools.get(OTHERS));
+        rule.unwrap_or(&ArgsRule::Exact)
     }
 
     /// Returns `true` if a call matches an expected call.
@@ -267,54 +259,11 @@ impl ArgsRules {
     }
 }
 
-impl<'de> Deserialize<'de> for ArgsRules {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let read = |rules: Value| match rules {
-            Value::Object(tools) => {
-                let mut rules = Self::default();
-                // The first mistake does not depend on the order of keys.
-                for (tool, rule) in BTreeMap::from_iter(tools) {
-                    let rule = ArgsRule::of_json(&rule)
-                        .map_err(|reason| format!("`{}`: {reason}", name(&tool)))?;
-                    if tool == OTHERS {
-                        rules.others = rule;
-                    } else {
-                        rules.tools.insert(tool, rule);
-                    }
-                }
-                Ok(rules)
-            }
-            rule => ArgsRule::of_json(&rule).map(Self::from),
-        };
-        read(Value::deserialize(from)?).map_err(serde::de::Error::custom)
-    }
-}
-
 impl Serialize for ArgsRules {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if self.tools.is_empty() {
-            return self.others.serialize(to);
-        }
-        let mut map = to.serialize_map(Some(self.tools.len() + 1))?;
-        map.serialize_entry(OTHERS, &self.others)?;
-        for (tool, rule) in &self.tools {
-            map.serialize_entry(tool, rule)?;
-        }
-        map.end()
-    }
-}
-
-impl Serialize for ArgsRule {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Exact => to.serialize_str("exact"),
-            Self::Ignore => to.serialize_str("ignore"),
-            Self::Subset => to.serialize_str("subset"),
-            Self::Superset => to.serialize_str("superset"),
-            Self::Paths(paths) => paths.serialize(to),
-            Self::Function(ArgsFunction { name, .. }) => {
-                to.collect_str(&format_args!("function {name}"))
-            }
+        match self.tools.len() {
+            1 => self.tools.values().next().serialize(to),
+            _ => self.tools.serialize(to),
         }
     }
 }

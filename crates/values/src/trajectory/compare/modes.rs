@@ -1,13 +1,12 @@
 //! The modes in which a trajectory is matched with an expected one.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
-use super::keys::{Keys, group};
-use super::{ArgsRules, TooManyCalls};
-use crate::bipartite::Groups;
+use super::keys::{Keys, Sides, grouped, sides, without_equal};
+use super::{ArgsRule, ArgsRules, TooManyCalls};
+use crate::bipartite::unmatched;
 use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::{Role, ToolCall, Trajectory};
@@ -130,8 +129,15 @@ impl MatchMode {
                 ))
             }
             Self::Unordered => unmatched().map(differing),
-            Self::Subset => Ok(differing(unmatched()?.of_extra())),
-            Self::Superset => Ok(differing(unmatched()?.of_missing())),
+            // Calls of the other side are only named beside a call of the same tool.
+            Self::Subset => unmatched().map(|mut calls| {
+                retain_tools(&mut calls.missing, &calls.extra);
+                differing(calls)
+            }),
+            Self::Superset => unmatched().map(|mut calls| {
+                retain_tools(&mut calls.extra, &calls.missing);
+                differing(calls)
+            }),
         }
     }
 }
@@ -201,9 +207,6 @@ pub struct UnmatchedCalls<'t> {
     pub extra: Vec<&'t ToolCall>,
 }
 
-/// The calls of one group, on both sides: the positions of calls, and of expected calls.
-type Group = [Vec<usize>; 2];
-
 impl<'t> UnmatchedCalls<'t> {
     /// Matches calls with expected calls and returns the calls that are left over.
     ///
@@ -229,107 +232,49 @@ impl<'t> UnmatchedCalls<'t> {
         rules: &ArgsRules,
     ) -> Result<Self, TooManyCalls> {
         let mut keys = Keys::default();
-        let (mut by_key, mut by_tool) = (Vec::<Group>::new(), Vec::<Group>::new());
-        for (side, calls) in [called, expected].into_iter().enumerate() {
-            for (at, call) in calls.iter().enumerate() {
-                let (groups, number) = match keys.by_rule(call, rules.of(&call.name)) {
-                    Some(number) => (&mut by_key, number),
-                    None => (&mut by_tool, keys.of_tool(call)),
-                };
-                group(groups, number)[side].push(at);
+        let by_rule = |call: &ToolCall| keys.by_rule(call, rules.of(&call.name));
+        let rest = without_equal(sides(called, expected), by_rule);
+        let (mut tools, mut unmatched) = (Keys::default(), Sides::default());
+        for calls in grouped(rest, |call| tools.of_tool(call)) {
+            for (all, calls) in unmatched.iter_mut().zip(without_partner(calls, rules)?) {
+                all.extend(calls);
             }
         }
-        let (mut missing, mut extra) = (Vec::new(), Vec::new());
-        for [called, expected] in by_key {
-            let pairs = called.len().min(expected.len());
-            extra.extend_from_slice(&called[pairs..]);
-            missing.extend_from_slice(&expected[pairs..]);
-        }
-        let (called, expected): (Vec<_>, Vec<_>) =
-            (called.iter().collect(), expected.iter().collect());
-        for tool in by_tool {
-            match_tool(&tool, &called, &expected, rules, &mut missing, &mut extra)?;
-        }
-        missing.sort_unstable();
-        extra.sort_unstable();
-        Ok(Self {
-            missing: missing.into_iter().map(|at| expected[at]).collect(),
-            extra: extra.into_iter().map(|at| called[at]).collect(),
-        })
+        let [extra, missing] = unmatched.map(|mut calls| {
+            calls.sort_unstable_by_key(|(at, _)| *at);
+            calls.into_iter().map(|(_, call)| call).collect()
+        });
+        Ok(Self { missing, extra })
     }
 }
 
-impl UnmatchedCalls<'_> {
-    /// Keeps all missing calls, and only the extra calls that could replace one of them.
-    ///
-    /// For each tool, at most as many extra calls are kept as there are missing calls.
-    pub fn of_missing(mut self) -> Self {
-        retain_counterparts(&mut self.extra, &self.missing);
-        self
-    }
-
-    /// Keeps all extra calls, and only the missing calls that one of them could replace.
-    ///
-    /// For each tool, at most as many missing calls are kept as there are extra calls.
-    pub fn of_extra(mut self) -> Self {
-        retain_counterparts(&mut self.missing, &self.extra);
-        self
-    }
+/// Retains the calls to the tools of others.
+fn retain_tools(calls: &mut Vec<&ToolCall>, others: &[&ToolCall]) {
+    let tools: HashSet<&str> = others.iter().map(|call| &*call.name).collect();
+    calls.retain(|call| tools.contains(&*call.name));
 }
 
-/// Retains at most as many calls of each tool as `others` has.
-fn retain_counterparts(calls: &mut Vec<&ToolCall>, others: &[&ToolCall]) {
-    let mut left = HashMap::<&str, usize, RandomState>::default();
-    for call in others {
-        *left.entry(&call.name).or_default() += 1;
-    }
-    calls.retain(|call| match left.get_mut(&*call.name) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            true
-        }
-        _ => false,
-    });
-}
-
-/// Matches the calls of one tool by a rule that compares pairs of calls.
-fn match_tool(
-    tool: &Group,
-    called: &[&ToolCall],
-    expected: &[&ToolCall],
+/// Returns the calls of one tool that have no partner, by a rule that compares pairs of calls.
+fn without_partner<'t>(
+    [called, expected]: Sides<'t>,
     rules: &ArgsRules,
-    missing: &mut Vec<usize>,
-    extra: &mut Vec<usize>,
-) -> Result<(), TooManyCalls> {
-    let ours = equal_calls(&tool[0], called);
-    let theirs = equal_calls(&tool[1], expected);
-    if ours.len().saturating_mul(theirs.len()) > MAX_PAIRS {
-        let first = ours.first().and_then(|group| called.get(group[0]));
-        let of_tool = first.map(|call| format!(" of `{}`", name(&call.name)));
-        let what = format!("different calls{}", of_tool.unwrap_or_default());
+) -> Result<Sides<'t>, TooManyCalls> {
+    let rule = called.first().map(|(_, call)| rules.of(&call.name));
+    if matches!(
+        rule,
+        None | Some(ArgsRule::Exact | ArgsRule::Ignore | ArgsRule::Paths(_))
+    ) {
+        return Ok([called, expected]);
+    }
+    let (ours, theirs) = (called.len(), expected.len());
+    if ours.saturating_mul(theirs) > MAX_PAIRS {
+        let what = format!("different calls of `{}`", name(&called[0].1.name));
         let instead = "compare their arguments by `exact`, `ignore` or paths";
-        return Err(TooManyCalls::new(&what, ours.len(), theirs.len(), instead));
+        return Err(TooManyCalls::new(&what, ours, theirs, instead));
     }
-    let sizes = |groups: &[Vec<usize>]| groups.iter().map(Vec::len).collect();
-    let groups = Groups::matched(sizes(&ours), sizes(&theirs), |one, other| {
-        rules.matches(called[ours[one][0]], expected[theirs[other][0]])
+    let [extra, missing] = unmatched(ours, theirs, |one, other| {
+        rules.matches(called[one].1, expected[other].1)
     });
-    for (without_partner, groups, unmatched) in [
-        (&groups.called, &ours, extra),
-        (&groups.expected, &theirs, missing),
-    ] {
-        for (free, group) in without_partner.iter().zip(groups) {
-            unmatched.extend_from_slice(&group[group.len() - free..]);
-        }
-    }
-    Ok(())
-}
-
-/// Groups positions of calls that no rule can tell apart.
-fn equal_calls(positions: &[usize], calls: &[&ToolCall]) -> Vec<Vec<usize>> {
-    let (mut keys, mut groups) = (Keys::default(), Vec::<Vec<usize>>::new());
-    for &at in positions {
-        group(&mut groups, keys.as_written(calls[at])).push(at);
-    }
-    groups
+    let of = |calls: Vec<_>, places: Vec<usize>| places.into_iter().map(|at| calls[at]).collect();
+    Ok([of(called, extra), of(expected, missing)])
 }

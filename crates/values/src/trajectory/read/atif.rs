@@ -4,12 +4,11 @@
 
 use serde_json::{Map, Value};
 
-use super::call::{CallResult, Results};
-use super::fields::{each, list, object, required, string, unexpected};
+use super::call::Results;
+use super::fields::{each, list, object, string, unexpected};
 use super::{call, fields, messages};
-use crate::json::found;
 use crate::messages::escape::name;
-use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
+use crate::trajectory::{Subagent, SubagentTrajectory, Trajectory};
 
 pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, String> {
     let steps = match root.remove("steps") {
@@ -36,25 +35,16 @@ fn read_step(
     to: &mut Results,
     subagents: &mut Subagents,
 ) -> Result<(), String> {
-    let role = match required(&step, "source")? {
-        "system" => Role::System,
-        "user" => Role::User,
-        "agent" => Role::Assistant,
-        other => {
-            let other = name(other);
-            return Err(format!(
-                "unknown source `{other}`; write `system`, `user` or `agent`"
-            ));
-        }
-    };
-    let text = messages::read_content(step.remove("message").unwrap_or_default())?.text;
-    let tool_calls = messages::calls(step.remove("tool_calls"))?;
-    let usage = fields::usage(&step, "metrics")?;
-    to.push(Message {
-        tool_calls,
-        usage,
-        ..Message::new(role, text)
-    });
+    let mut message = Map::new();
+    for (key, of_message) in [
+        ("source", "role"),
+        ("message", "content"),
+        ("tool_calls", "tool_calls"),
+        ("metrics", "usage"),
+    ] {
+        message.extend(step.remove(key).map(|value| (of_message.to_owned(), value)));
+    }
+    messages::read(message, to)?;
     let results = match step.remove("observation") {
         Some(Value::Object(mut observation)) => observation.remove("results"),
         None | Some(Value::Null) => None,
@@ -62,18 +52,18 @@ fn read_step(
     };
     for result in list("results", results)? {
         let mut result = object(result).map_err(|reason| format!("a result: {reason}"))?;
-        let failed = call::has_failed(&result);
-        let id = call::id(&mut result, "source_call_id")?;
+        let id = call::id(&result, "source_call_id")?;
         subagents.refer(result.remove("subagent_trajectory_ref"), id.as_deref())?;
-        let result = messages::as_result(result.remove("content").unwrap_or_default());
-        to.add(CallResult { id, result, failed })?;
+        result.insert("role".to_owned(), "tool".into());
+        result.insert("tool_call_id".to_owned(), id.into());
+        messages::read(result, to)?;
     }
     Ok(())
 }
 
 /// The embedded trajectories of one document, and the references that have been read.
 #[derive(Default)]
-pub(super) struct Subagents {
+struct Subagents {
     /// The ids of embedded trajectories, and those that no result refers to.
     embedded: Vec<(Option<String>, Option<Trajectory>)>,
     referred: Vec<Subagent>,
@@ -81,29 +71,26 @@ pub(super) struct Subagents {
 
 impl Subagents {
     /// Reads `subagent_trajectories`.
-    pub(super) fn read(items: Option<Value>) -> Result<Self, String> {
+    fn read(items: Option<Value>) -> Result<Self, String> {
         let items = list("subagent_trajectories", items)?;
-        let mut read = Self::default();
+        let mut all = Self::default();
         each("subagent trajectory", items, |item| {
-            read.embed(object(item)?)
+            let mut item = object(item)?;
+            let id = string(&mut item, "trajectory_id")?;
+            if id.is_some() && all.embedded.iter().any(|(other, _)| *other == id) {
+                return Err(format!(
+                    "duplicate `trajectory_id` `{}`; give each trajectory a different id",
+                    name(id.as_deref().unwrap_or_default())
+                ));
+            }
+            all.embedded.push((id, Some(read(item)?)));
+            Ok(())
         })?;
-        Ok(read)
-    }
-
-    fn embed(&mut self, mut item: Map<String, Value>) -> Result<(), String> {
-        let id = string(&mut item, "trajectory_id")?;
-        if id.is_some() && self.embedded.iter().any(|(other, _)| *other == id) {
-            return Err(format!(
-                "duplicate `trajectory_id` `{}`; give each trajectory a different id",
-                name(id.as_deref().unwrap_or_default())
-            ));
-        }
-        self.embedded.push((id, Some(read(item)?)));
-        Ok(())
+        Ok(all)
     }
 
     /// Reads `subagent_trajectory_ref` of the result of a call: a list of references, or one.
-    pub(super) fn refer(&mut self, refs: Option<Value>, call: Option<&str>) -> Result<(), String> {
+    fn refer(&mut self, refs: Option<Value>, call: Option<&str>) -> Result<(), String> {
         let refs = match refs {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::Array(refs)) => refs,
@@ -130,7 +117,9 @@ impl Subagents {
         let session_id = string(&mut one, "session_id")?;
         let mut embedded = self.embedded.iter_mut().filter(|_| id.is_some());
         if let Some((_, embedded)) = embedded.find(|(other, _)| *other == id) {
-            return Ok(embedded.take().map(SubagentTrajectory::Embedded));
+            return Ok(embedded
+                .take()
+                .map(|trajectory| SubagentTrajectory::Embedded { trajectory }));
         }
         match (path, session_id, id) {
             (Some(path), ..) => Ok(Some(SubagentTrajectory::External { path })),
@@ -151,36 +140,12 @@ impl Subagents {
     }
 
     /// Returns all trajectories: in the order of the results that refer to them, then those to which no result refers.
-    pub(super) fn all(self) -> Vec<Subagent> {
+    fn all(self) -> Vec<Subagent> {
         let others = self.embedded.into_iter().filter_map(|it| it.1);
         let others = others.map(|trajectory| Subagent {
             tool_call_id: None,
-            trajectory: SubagentTrajectory::Embedded(trajectory),
+            trajectory: SubagentTrajectory::Embedded { trajectory },
         });
         self.referred.into_iter().chain(others).collect()
     }
-}
-
-/// Reads the list `subagents` of a trajectory that was written as `serde` writes it.
-pub(super) fn read_written(list: Value) -> Result<Vec<Subagent>, String> {
-    let Value::Array(items) = list else {
-        return Err(format!("expected a list, found {}", found(&list)));
-    };
-    let read = |item: Value| {
-        let mut item = object(item).map_err(|reason| format!("a subagent: {reason}"))?;
-        let tool_call_id = string(&mut item, "tool_call_id")?;
-        let trajectory = match (item.remove("trajectory"), string(&mut item, "path")?) {
-            (Some(trajectory), None) => {
-                let read = Trajectory::from_json(trajectory).map_err(|error| error.to_string())?;
-                SubagentTrajectory::Embedded(read)
-            }
-            (None, Some(path)) => SubagentTrajectory::External { path },
-            _ => return Err("a subagent: expected either `trajectory` or `path`".to_owned()),
-        };
-        Ok(Subagent {
-            tool_call_id,
-            trajectory,
-        })
-    };
-    items.into_iter().map(read).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
-use super::fields::{Part, is_empty, parsed, part_of, plain, position, required, unexpected};
+use super::fields::{IDS, Part, is_empty, parsed, part_of, plain, position, required, unexpected};
 use crate::json::found;
 use crate::messages::escape::name;
 use crate::trajectory::{Message, Role, ToolCall};
@@ -16,8 +16,7 @@ struct Parts {
     name: Option<(String, Value)>,
     args: Option<(String, Value)>,
     result: Option<(String, Value)>,
-    /// The position of the key comes first.
-    id: Option<(usize, String, Value)>,
+    id: Option<String>,
     args_error: Option<Value>,
     failed: bool,
     unknown: Option<(String, Value)>,
@@ -41,20 +40,15 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
             found(&value)
         ));
     }
-    let id = parts.id.map(|(_, key, id)| id_of(&key, id));
     let mut call = ToolCall {
-        id: id.transpose()?.flatten(),
+        id: parts.id,
         failed: parts.failed,
+        result: parts.result.map(|(_, result)| result),
         ..ToolCall::new(tool)
     };
-    call.result = parts.result.map(|(_, result)| result);
-    match (parts.args_error, parts.args) {
-        (Some(error), _) => call.args = error,
-        (None, Some((key, args))) => {
-            let too_large = |limit| format!("call of `{}`: `{key}`: {limit}", name(&call.name));
-            call.args = as_args(args).map_err(too_large)?;
-        }
-        (None, None) => {}
+    let args = parts.args.map(|(_, args)| as_args(args));
+    if let Some(args) = parts.args_error.or(args) {
+        call.args = args;
     }
     Ok(call)
 }
@@ -62,26 +56,22 @@ pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
 impl Parts {
     fn add(&mut self, object: Map<String, Value>) -> Result<(), String> {
         self.failed |= has_failed(&object);
+        self.id = self.id.take().or(id(&object, IDS)?);
         let mut keys: Vec<(String, Value)> = object.into_iter().collect();
         // The first mistake does not depend on the order of keys.
         keys.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         for (key, value) in keys {
             match part_of(&key) {
-                Some((Part::Result, _)) if !value.is_null() => set(&mut self.result, key, value)?,
-                Some((Part::Name, _)) if !value.is_null() => set(&mut self.name, key, value)?,
+                Some(Part::Result) if !value.is_null() => set(&mut self.result, key, value)?,
+                Some(Part::Name) if !value.is_null() => set(&mut self.name, key, value)?,
                 _ if is_empty(&value) => {}
-                Some((Part::Inner, _)) => match value {
+                Some(Part::Inner) => match value {
                     Value::Object(inner) => self.add(inner)?,
                     value => set(&mut self.name, key, value)?,
                 },
-                Some((Part::Args, _)) => set(&mut self.args, key, value)?,
-                Some((Part::Id, position)) => {
-                    if self.id.as_ref().is_none_or(|(first, ..)| position < *first) {
-                        self.id = Some((position, key, value));
-                    }
-                }
-                Some((Part::ArgsError, _)) => self.args_error = Some(value),
-                Some((Part::Name | Part::Result | Part::Ignored, _)) => {}
+                Some(Part::Args) => set(&mut self.args, key, value)?,
+                Some(Part::ArgsError) => self.args_error = Some(value),
+                Some(Part::Name | Part::Result | Part::Ignored) => {}
                 None => drop(self.unknown.get_or_insert((key, value))),
             }
         }
@@ -108,23 +98,13 @@ fn set(part: &mut Option<(String, Value)>, key: String, value: Value) -> Result<
 
 /// Returns arguments that a format may have as a string of JSON. What is not an object remains as it is: the model wrote it, and it
 /// equals no arguments.
-///
-/// # Errors
-/// The string exceeds a limit of this library, which is not the model's fault.
-fn as_args(args: Value) -> Result<Value, String> {
+fn as_args(args: Value) -> Value {
     match args {
-        Value::String(json) => match parsed(&json) {
-            Ok(args @ Value::Object(_)) => Ok(args),
-            Err(limit)
-                if ["it has more", "recursion limit"]
-                    .iter()
-                    .any(|it| limit.starts_with(it)) =>
-            {
-                Err(limit)
-            }
-            _ => Ok(Value::String(json)),
-        },
-        args => Ok(args),
+        Value::String(json) => parsed(&json)
+            .ok()
+            .filter(Value::is_object)
+            .unwrap_or(Value::String(json)),
+        args => args,
     }
 }
 
@@ -156,24 +136,16 @@ pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> 
     })
 }
 
-/// Removes an id, under the first of these keys that is present. An empty id is none.
-pub(super) fn id(object: &mut Map<String, Value>, keys: &str) -> Result<Option<String>, String> {
-    let present = object.keys();
-    let present = present.filter_map(|key| Some((position(keys, key)?, key.clone())));
-    let Some((_, key)) = present.min() else {
-        return Ok(None);
-    };
-    let id = object.remove(&key).unwrap_or_default();
-    id_of(&key, id)
-}
-
-fn id_of(key: &str, id: Value) -> Result<Option<String>, String> {
-    match id {
-        Value::Null => Ok(None),
-        Value::String(id) => Ok(Some(id).filter(|id| !id.is_empty())),
+/// Reads an id under the first of these keys that has one.
+pub(super) fn id(object: &Map<String, Value>, keys: &str) -> Result<Option<String>, String> {
+    let present = object.iter().filter(|(_, id)| !is_empty(id));
+    let present = present.filter_map(|(key, id)| Some((position(keys, key)?, key, id)));
+    match present.min_by_key(|it| it.0) {
+        None => Ok(None),
+        Some((_, _, Value::String(id))) => Ok(Some(id.clone())),
         // Some programs count their calls.
-        Value::Number(id) => Ok(Some(id.to_string())),
-        other => Err(unexpected(key, "a string", &other)),
+        Some((_, _, Value::Number(id))) => Ok(Some(id.to_string())),
+        Some((_, key, other)) => Err(unexpected(key, "a string", other)),
     }
 }
 
@@ -188,13 +160,14 @@ pub(super) fn has_failed(object: &Map<String, Value>) -> bool {
     })
 }
 
-/// Messages, and their calls by id.
+/// Messages, and those of their calls that have no result yet.
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) messages: Vec<Message>,
-    /// The last message with calls of an id, or with calls at all, and those of its calls that have no result yet. Some
-    /// providers use an id again in a later message.
-    open: HashMap<Option<String>, (usize, BTreeSet<usize>), RandomState>,
+    /// The place of the last call of each id. Some providers use an id again in a later message.
+    by_id: HashMap<String, (usize, usize), RandomState>,
+    /// The last message with calls, and the places of its calls.
+    last: (usize, BTreeSet<usize>),
 }
 
 /// A result as a message has it.
@@ -216,14 +189,12 @@ impl Results {
     /// Adds a message and its calls.
     pub(super) fn push(&mut self, message: Message) {
         let number = self.messages.len();
+        if !message.tool_calls.is_empty() {
+            self.last = (number, (0..message.tool_calls.len()).collect());
+        }
         for (at, call) in message.tool_calls.iter().enumerate() {
-            for id in [None, call.id.clone()] {
-                let open = self.open.entry(id).or_default();
-                if open.0 != number {
-                    *open = (number, BTreeSet::new());
-                }
-                open.1.insert(at);
-            }
+            let id = call.id.iter().cloned();
+            self.by_id.extend(id.map(|id| (id, (number, at))));
         }
         self.messages.push(message);
     }
@@ -231,34 +202,26 @@ impl Results {
     /// Adds a result to its call, and a message of the tool with the text of the result.
     pub(super) fn add(&mut self, result: CallResult) -> Result<(), String> {
         let CallResult { id, result, failed } = result;
-        let open = self.open.get_mut(&id);
-        let is_known = open.is_some();
-        let place = open.and_then(|(message, open)| Some((*message, open.pop_first()?)));
-        if let (Some(id), None) = (&id, place) {
-            let id = name(id);
-            return Err(match is_known {
-                true => format!("duplicate result for the id `{id}`; write the id of another call"),
-                false => {
-                    format!("no earlier call has the id `{id}`; write the id of an earlier call")
-                }
-            });
-        }
+        let place = match &id {
+            Some(id) => Some(self.by_id.remove(id).ok_or_else(|| {
+                let id = name(id);
+                format!("no earlier call without a result has the id `{id}`; write the id of such a call")
+            })?),
+            None => self.last.1.pop_first().map(|at| (self.last.0, at)),
+        };
         let text = match &result {
             Value::String(text) => text.clone(),
             Value::Null => String::new(),
             other => other.to_string(),
         };
         if let Some((message, at)) = place {
-            if let Some((last, open)) = self.open.get_mut(&None)
-                && *last == message
-            {
-                open.remove(&at);
+            if message == self.last.0 {
+                self.last.1.remove(&at);
             }
-            if let Some(call) = self.messages[message].tool_calls.get_mut(at) {
-                // A result in the call itself is not replaced by the text of a message.
-                call.result.get_or_insert(result);
-                call.failed |= failed;
-            }
+            let call = &mut self.messages[message].tool_calls[at];
+            // A result in the call itself is not replaced by the text of a message.
+            call.result.get_or_insert(result);
+            call.failed |= failed;
         }
         self.push(Message {
             tool_call_id: id,

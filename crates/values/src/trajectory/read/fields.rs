@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::json::read::UniqueKeys;
 use crate::json::{MAX_VALUES, found, is_too_large};
 use crate::messages::escape::escaped;
-use crate::trajectory::TokenUsage;
+use crate::trajectory::{Role, TokenUsage};
 
 /// Parses JSON, which may come from a row, without duplicate keys.
 pub(super) fn parsed(json: &str) -> Result<Value, String> {
@@ -73,7 +73,6 @@ pub(super) enum Part {
     Name,
     Args,
     Result,
-    Id,
     /// An object with the other parts, or a string with the name.
     Inner,
     /// The reason why the model's arguments could not be read.
@@ -81,6 +80,9 @@ pub(super) enum Part {
     /// A known key that does not hold a part of the call. Some of these keys say that the call failed.
     Ignored,
 }
+
+/// The keys of the id of a call, the first ones before the others.
+pub(super) const IDS: &str = "call_id tool_call_id tool_use_id tool_id id";
 
 /// The keys of each part. Of several ids, results refer to the first one in this order.
 const KEYS: [(Part, &str); 7] = [
@@ -94,12 +96,12 @@ const KEYS: [(Part, &str); 7] = [
         Part::Result,
         "result output response observation tool_output",
     ),
-    (Part::Id, "call_id tool_call_id tool_use_id tool_id id"),
     (
         Part::Inner,
         "function custom function_call tool_call tool_use tool_invocation",
     ),
     (Part::ArgsError, "parse_error"),
+    (Part::Ignored, IDS),
     (
         Part::Ignored,
         "type kind part_kind block_type tool_call_type index step description reasoning thought log message_log title view \
@@ -139,10 +141,10 @@ const BLOCKS: [(Block, &str); 4] = [
     ),
 ];
 
-/// Returns the part that a key of a call has, and its position among the keys of this part.
-pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
-    let of_part = |(part, keys): &(Part, &str)| Some((*part, position(keys, key)?));
-    KEYS.iter().find_map(of_part)
+/// Returns the part of a call that a key names.
+pub(super) fn part_of(key: &str) -> Option<Part> {
+    let is_known = |(_, keys): &&(Part, &str)| position(keys, key).is_some();
+    KEYS.iter().find(is_known).map(|(part, _)| *part)
 }
 
 /// Returns what a block of this type contains. Tools that the provider runs have types such as `server_tool_use` and
@@ -158,10 +160,25 @@ pub(super) fn block_of(kind: &str) -> Option<Block> {
 }
 
 /// The lists of calls of a message; the last one has those whose arguments are not JSON.
-pub(super) const LISTS: [&str; 2] = [
-    "tool_calls tool_invocations tools_called",
-    "invalid_tool_calls",
+pub(super) const LISTS: &str = "tool_calls tool_invocations tools_called invalid_tool_calls";
+
+/// The authors of messages, and their names.
+const ROLES: [(Role, &str); 4] = [
+    (Role::System, "system developer"),
+    (Role::User, "user human"),
+    (Role::Assistant, "assistant ai agent model bot gpt chatgpt"),
+    (
+        Role::Tool,
+        "tool function ipython observation tool_response function_response",
+    ),
 ];
+
+/// Returns the role that a name stands for.
+pub(super) fn role_of(name: &str) -> Option<Role> {
+    let mut roles = ROLES.iter();
+    let role = roles.find(|(_, names)| position(names, name).is_some());
+    role.map(|(role, _)| *role)
+}
 
 /// Returns the position of a key in a list that is separated by spaces.
 pub(super) fn position(keys: &str, key: &str) -> Option<usize> {

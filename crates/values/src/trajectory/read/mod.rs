@@ -19,7 +19,7 @@ use super::{Message, ToolCall, Trajectory};
 use crate::json::found;
 use crate::messages::escape::{name, names};
 use call::Results;
-use fields::{Block, Part, block_of, each, is_empty, parsed, part_of, position, unexpected};
+use fields::{Part, each, is_empty, parsed, part_of, unexpected};
 
 /// Reads a trajectory in any form. A list of strings has the names of tools if `has_names` says so.
 pub(super) fn read(value: Value, has_names: bool) -> Result<Trajectory, String> {
@@ -44,7 +44,13 @@ fn no_form(found: &str) -> String {
 }
 
 /// The lists of an object.
-const LISTS: &str = "messages steps tool_calls contents conversations";
+const LISTS: [&str; 5] = [
+    "messages",
+    "steps",
+    "tool_calls",
+    "contents",
+    "conversations",
+];
 
 fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
     if let Some(version) = object.get("schema_version") {
@@ -60,34 +66,27 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
         object.insert("messages".to_owned(), items);
     }
     let total = fields::usage(&object, "usage")?;
-    for list in LISTS.split(' ') {
-        match object.remove(list) {
-            _ if object.contains_key("role") => break,
-            Some(Value::Array(items)) => {
-                let is_list = |it: &Value| it.is_array() && !is_empty(it);
-                let is_other = |key: &&str| object.get(*key).is_some_and(is_list);
-                if let Some(other) = LISTS.split(' ').find(is_other) {
-                    return Err(format!(
-                        "expected one list, found `{list}` and `{other}`; remove one"
-                    ));
-                }
-                let subagents = object.remove("subagents").map(atif::read_written);
-                let subagents = subagents.transpose();
-                let subagents = subagents.map_err(|reason| format!("`subagents`: {reason}"))?;
-                return Ok(Trajectory {
-                    total,
-                    subagents: subagents.unwrap_or_default(),
-                    ..read_list(items, list == "tool_calls")?
-                });
-            }
-            Some(other) => return Err(unexpected(list, "a list", &other)),
-            None => {}
-        }
+    let mut lists = LISTS.iter().filter(|key| object.contains_key(**key));
+    let Some(list) = lists.next().filter(|_| !object.contains_key("role")) else {
+        return match Form::of_object(&object) {
+            Some(_) => read_list(vec![Value::Object(object)], false),
+            None => Err(no_form(&with_keys("an object", &object))),
+        };
+    };
+    if let Some(other) = lists.find(|key| object[**key].is_array() && !is_empty(&object[**key])) {
+        return Err(format!(
+            "expected one list, found `{list}` and `{other}`; remove one"
+        ));
     }
-    match Form::of_object(&object) {
-        Some(_) => read_list(vec![Value::Object(object)], false),
-        None => Err(no_form(&with_keys("an object", &object))),
-    }
+    let subagents = object.remove("subagents").map(serde_json::from_value);
+    let subagents = subagents.transpose();
+    let subagents = subagents.map_err(|reason| format!("`subagents`: {reason}"))?;
+    let items = fields::list(list, object.remove(*list))?;
+    Ok(Trajectory {
+        total,
+        subagents: subagents.unwrap_or_default(),
+        ..read_list(items, *list == "tool_calls")?
+    })
 }
 
 /// The form of the items of a list.
@@ -109,18 +108,11 @@ impl Form {
     }
 
     fn of_object(object: &Map<String, Value>) -> Option<Self> {
-        let has = |key: &str| object.contains_key(key);
+        let is_of_call = |key| matches!(part_of(key), Some(Part::Name | Part::Inner));
         match () {
-            () if has("role") => Some(Self::Messages),
-            () if has("predictor") => Some(Self::Steps),
-            () if messages::is_other(object) => Some(Self::Messages),
-            () if item_of_response(object).is_some() => Some(Self::Messages),
-            () if object
-                .keys()
-                .any(|key| matches!(part_of(key), Some((Part::Name | Part::Inner, _)))) =>
-            {
-                Some(Self::Calls)
-            }
+            () if messages::is_message(object) => Some(Self::Messages),
+            () if object.contains_key("predictor") => Some(Self::Steps),
+            () if object.keys().any(|key| is_of_call(key)) => Some(Self::Calls),
             () => None,
         }
     }
@@ -134,15 +126,6 @@ impl Form {
             Self::Calls => ("call", "an object with `name`"),
         }
     }
-}
-
-/// The content of an item of OpenAI's Responses that is no message.
-fn item_of_response(object: &Map<String, Value>) -> Option<Block> {
-    let kind = object.get("type").and_then(Value::as_str);
-    let kind = kind.filter(|_| !object.contains_key("role"))?;
-    let kinds =
-        "function_call function_call_output custom_tool_call custom_tool_call_output reasoning";
-    position(kinds, kind).and_then(|_| block_of(kind))
 }
 
 /// Reads a list, whose first item decides about its form.
@@ -180,20 +163,8 @@ fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Resu
     }
     let call = match (form, value) {
         (Form::Messages, Value::Object(message)) => {
-            let mut message = messages::with_role(message)?;
-            if let Some(kind) = item_of_response(&message) {
-                let role = match kind {
-                    Block::Other => return Ok(()),
-                    Block::Result => "user",
-                    Block::Text | Block::Call => "assistant",
-                };
-                let content = Value::from(vec![Value::Object(message)]);
-                message = Map::from_iter([
-                    ("role".to_owned(), role.into()),
-                    ("content".to_owned(), content),
-                ]);
-            }
-            return messages::read(message, to);
+            let message = messages::with_role(message)?;
+            return message.map_or(Ok(()), |message| messages::read(message, to));
         }
         (Form::Steps, Value::Object(step)) => call::of_step(step)?,
         (_, Value::Object(object)) => call::read(object)?,
@@ -236,8 +207,8 @@ impl Trajectory {
     /// let trajectory = Trajectory::from_json(json!([{"name": "search"}, {"name": "book"}]))?;
     /// assert_eq!(trajectory.tool_calls().names(), ["search", "book"]);
     ///
-    /// let error = Trajectory::from_json(json!([{"role": "human", "content": "Hello"}])).unwrap_err();
-    /// assert_eq!(error.to_string(), "message 1: unknown role `human`; write `user`");
+    /// let error = Trajectory::from_json(json!([{"role": "critic", "content": "Hello"}])).unwrap_err();
+    /// assert_eq!(error.to_string(), "message 1: unknown role `critic`; write `system`, `user`, `assistant` or `tool`");
     /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
     /// ```
     pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {

@@ -31,9 +31,6 @@ pub enum RougeTokens {
     Unicode,
 }
 
-/// The non-ASCII characters whose lower case is an ASCII letter.
-const LOWER_IN_ASCII: [char; 2] = ['\u{130}', '\u{212a}'];
-
 impl RougeTokens {
     /// Returns the words of a string, in order.
     ///
@@ -52,8 +49,6 @@ impl RougeTokens {
     /// Returns the string in lower case, in which to search for words.
     fn prepared(self, text: &str) -> String {
         match self {
-            // Other non-ASCII letters separate words in lower case too.
-            Self::Ascii if !text.contains(LOWER_IN_ASCII) => text.to_ascii_lowercase(),
             Self::Ascii => text.to_lowercase(),
             Self::Unicode => NormalForm::Nfc.apply(&text.to_lowercase()).into_owned(),
         }
@@ -292,16 +287,5 @@ fn mark(line: &[u32], other: &[u32], is_in: &mut [bool]) {
         } else {
             i -= 1;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::LOWER_IN_ASCII;
-
-    #[test]
-    fn two_characters_are_ascii_in_lower_case() {
-        let is_ascii = |c: &char| c.to_lowercase().any(|lower| lower.is_ascii());
-        assert!(('\u{80}'..=char::MAX).filter(is_ascii).eq(LOWER_IN_ASCII));
     }
 }

@@ -3,53 +3,19 @@
 //!
 //! Expects words in lower case. Letters other than a to z count as consonants.
 
-/// An ending and its replacement.
-type Rule = (&'static str, &'static str);
-
-const PLURALS: [Rule; 4] = [("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", "")];
+/// Endings and what replaces them, separated by a colon.
+const PLURALS: &str = "sses:ss ies:i ss:ss s:";
 
 /// Step 2: double suffixes, longer endings before their own endings.
-const DOUBLE_SUFFIXES: [Rule; 22] = [
-    ("ational", "ate"),
-    ("tional", "tion"),
-    ("enci", "ence"),
-    ("anci", "ance"),
-    ("izer", "ize"),
-    ("bli", "ble"),
-    ("alli", "al"),
-    ("entli", "ent"),
-    ("eli", "e"),
-    ("ousli", "ous"),
-    ("ization", "ize"),
-    ("ation", "ate"),
-    ("ator", "ate"),
-    ("alism", "al"),
-    ("iveness", "ive"),
-    ("fulness", "ful"),
-    ("ousness", "ous"),
-    ("aliti", "al"),
-    ("iviti", "ive"),
-    ("biliti", "ble"),
-    ("fulli", "ful"),
-    ("logi", "log"),
-];
+const DOUBLE_SUFFIXES: &str = "ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e ousli:ous \
+    ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive \
+    biliti:ble fulli:ful logi:log";
 
 /// Step 3.
-const SUFFIXES: [Rule; 7] = [
-    ("icate", "ic"),
-    ("ative", ""),
-    ("alize", "al"),
-    ("iciti", "ic"),
-    ("ical", "ic"),
-    ("ful", ""),
-    ("ness", ""),
-];
+const SUFFIXES: &str = "icate:ic ative: alize:al iciti:ic ical:ic ful: ness:";
 
 /// Step 4: endings that are removed.
-const ENDINGS: [&str; 19] = [
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
-    "ism", "ate", "iti", "ous", "ive", "ize",
-];
+const ENDINGS: &str = "al: ance: ence: er: ic: able: ible: ant: ement: ment: ent: ion: ou: ism: ate: iti: ous: ive: ize:";
 
 /// Returns the stem of an irregular word.
 fn irregular(word: &str) -> Option<&str> {
@@ -76,20 +42,19 @@ pub(super) fn stem(word: &str) -> String {
     past_or_participle(&mut word);
     final_y(&mut word);
     double_suffix(&mut word);
-    apply(&mut word, &SUFFIXES, |stem, _| measure(stem) > 0);
-    apply(
-        &mut word,
-        &ENDINGS.map(|ending| (ending, "")),
-        |stem, ending| measure(stem) > 1 && (ending != "ion" || stem.ends_with(['s', 't'])),
-    );
+    apply(&mut word, SUFFIXES, |stem, _| measure(stem) > 0);
+    apply(&mut word, ENDINGS, |stem, ending| {
+        measure(stem) > 1 && (ending != "ion" || stem.ends_with(['s', 't']))
+    });
     final_e(&mut word);
     final_ll(&mut word);
     word
 }
 
 /// Applies the first rule whose ending the word has, if the rest of the word allows it. Tries no other rule.
-fn apply(word: &mut String, rules: &[Rule], is_allowed: impl Fn(&str, &str) -> bool) {
-    let Some((ending, instead)) = rules.iter().find(|(ending, _)| word.ends_with(ending)) else {
+fn apply(word: &mut String, rules: &str, is_allowed: impl Fn(&str, &str) -> bool) {
+    let mut rules = rules.split(' ').filter_map(|rule| rule.split_once(':'));
+    let Some((ending, instead)) = rules.find(|(ending, _)| word.ends_with(ending)) else {
         return;
     };
     let length = word.len() - ending.len();
@@ -104,21 +69,22 @@ fn plural(word: &mut String) {
     if word.ends_with("ies") && word.chars().count() == 4 {
         word.pop();
     } else {
-        apply(word, &PLURALS, |_, _| true);
+        apply(word, PLURALS, |_, _| true);
     }
 }
 
 /// Step 1b: "ied" like "ies", then "eed", "ed" and "ing".
 fn past_or_participle(word: &mut String) {
     if word.ends_with("ied") {
-        let kept = if word.chars().count() == 4 { "ie" } else { "i" };
-        return apply(word, &[("ied", kept)], |_, _| true);
+        let is_short = word.chars().count() == 4;
+        let rule = if is_short { "ied:ie" } else { "ied:i" };
+        return apply(word, rule, |_, _| true);
     }
     if word.ends_with("eed") {
-        return apply(word, &[("eed", "ee")], |stem, _| measure(stem) > 0);
+        return apply(word, "eed:ee", |stem, _| measure(stem) > 0);
     }
     let before = word.len();
-    apply(word, &[("ed", ""), ("ing", "")], |stem, _| {
+    apply(word, "ed: ing:", |stem, _| {
         vowels(stem).any(|is_vowel| is_vowel)
     });
     if word.len() < before {
@@ -142,7 +108,7 @@ fn restore(word: &mut String) {
 
 /// Step 1c: replaces a "y" after a consonant by "i", unless the consonant is the first letter.
 fn final_y(word: &mut String) {
-    apply(word, &[("y", "i")], |stem, _| {
+    apply(word, "y:i", |stem, _| {
         stem.chars().nth(1).is_some() && vowels(stem).last() == Some(false)
     });
 }
@@ -154,7 +120,7 @@ fn double_suffix(word: &mut String) {
         // "al" may itself end a double suffix, as in "nationalli".
         word.truncate(word.len() - "li".len());
     }
-    apply(word, &DOUBLE_SUFFIXES, |stem, ending| match ending {
+    apply(word, DOUBLE_SUFFIXES, |stem, ending| match ending {
         // The "l" counts as part of the stem, so "geologi" and "archaeologi" are treated alike.
         "logi" => measure(&format!("{stem}l")) > 0,
         _ => measure(stem) > 0,
@@ -163,7 +129,7 @@ fn double_suffix(word: &mut String) {
 
 /// Step 5a.
 fn final_e(word: &mut String) {
-    apply(word, &[("e", "")], |stem, _| match measure(stem) {
+    apply(word, "e:", |stem, _| match measure(stem) {
         0 => false,
         1 => !ends_short(stem),
         _ => true,
@@ -172,9 +138,7 @@ fn final_e(word: &mut String) {
 
 /// Step 5b.
 fn final_ll(word: &mut String) {
-    apply(word, &[("ll", "l")], |stem, _| {
-        measure(&format!("{stem}l")) > 1
-    });
+    apply(word, "ll:l", |stem, _| measure(&format!("{stem}l")) > 1);
 }
 
 /// Returns `true` for each letter that is a vowel. A "y" is a vowel after a consonant, and a consonant elsewhere.
