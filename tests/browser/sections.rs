@@ -132,7 +132,7 @@ fn groups_have_intervals_and_the_lowest_comes_first() {
         .to_html()
         .unwrap_err()
         .to_string();
-    assert_eq!(unknown, "no row has the field `source`; the rows have `t`");
+    assert_eq!(unknown, "no row has the field `source`, only `t`");
 }
 
 #[test]

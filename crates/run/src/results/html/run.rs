@@ -83,16 +83,16 @@ impl ReportRun<'static> {
 
 impl<'a> ReportRun<'a> {
     /// Creates a run from rows in memory.
-    pub(super) fn of(results: &'a Results, group: Option<&str>) -> Result<Self, ResultsError> {
+    pub(super) fn of(results: &'a Results, group: Option<&str>) -> Self {
         let mut totals = Totals::default();
         for (place, row) in results.rows().iter().enumerate() {
             totals.add(place, row);
         }
-        Ok(Self {
-            scores: RunScores::of(results, &IndexSet::new(), group)?,
+        Self {
+            scores: RunScores::of(results, &IndexSet::new(), group),
             totals,
             rows: Rows::InMemory(results.rows().into()),
-        })
+        }
     }
 
     /// Returns the names of the metrics in file order.
