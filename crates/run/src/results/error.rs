@@ -6,11 +6,6 @@ use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
-/// The maximum number of metrics in a result file.
-///
-/// Result files with more metrics are rejected.
-pub(super) const MAX_METRICS: usize = 1_000;
-
 /// An error returned when results cannot be read, compared or shown.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -109,12 +104,6 @@ impl ResultsError {
             )),
             _ => error.into(),
         }
-    }
-
-    pub(super) fn too_many_metrics(at: &Origin) -> Self {
-        Self::read(format!(
-            "{at}: expected at most {MAX_METRICS} metrics in a result file, found more; write results for fewer metrics"
-        ))
     }
 
     /// Creates an error for a run if it is unknown what the run measured.

@@ -378,9 +378,9 @@ impl<'a> Selected<'a> {
     pub(super) fn kind(&self, scores: &RunScores) -> Option<ScoreKind> {
         if self.part.is_none() {
             let known = scores.run.known(self.metric);
-            return match known.has_shares() {
+            return match known.is_pass_or_fail() {
                 true => Some(ScoreKind::Bool),
-                false => known.kind,
+                false => known.kind(),
             };
         }
         let column = scores.column(self.name);
