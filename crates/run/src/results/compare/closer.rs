@@ -32,14 +32,12 @@ impl ComparisonBuilder {
             of_side(a, a, metrics, 0)?,
             of_side(a, b, metrics, a.rows().len())?,
         ];
-        let numbers = metrics
-            .iter()
-            .filter(|(_, it)| matches!(it, Closeness::Difference(_)));
+        let distances = metrics.iter().filter(|(_, it)| !it.is_right);
         let builder = self
             .clone()
             .metrics(metrics.keys())
-            .allow_different([""; 0]);
-        let builder = builder.lower_is_better(numbers.map(|(name, _)| name));
+            .allow_different([""; 0])
+            .lower_is_better(distances.map(|(name, _)| name));
         Ok(builder.of(&sides[0], &sides[1])?.metrics)
     }
 }
@@ -55,25 +53,14 @@ fn of_side(
     let mut results = Results::new(run.name().to_owned());
     for (position, row) in order.rows().iter().enumerate() {
         let score = |(name, closeness): (&String, &Closeness)| {
-            let (value, passed) = match closeness {
-                Closeness::Right(rows) => {
-                    let is_right = (*rows.get(first + position)?)?;
-                    (f64::from(u8::from(is_right)), Some(is_right))
-                }
-                Closeness::Difference(rows) => ((*rows.get(first + position)?)?, None),
-                Closeness::NoVerdict => return None,
+            let value = (*closeness.rows.get(first + position)?)?;
+            let score = ResultScore {
+                outcome: ResultOutcome::Scored,
+                value: Some(value),
+                passed: closeness.is_right.then_some(value == 1.0),
+                ..ResultScore::of(&Outcome::Abstained)
             };
-            let without = ResultScore::of(&Outcome::Abstained);
-            let (outcome, value) = (ResultOutcome::Scored, Some(value));
-            Some((
-                name.clone(),
-                ResultScore {
-                    outcome,
-                    value,
-                    passed,
-                    ..without
-                },
-            ))
+            Some((name.clone(), score))
         };
         let scores = metrics.iter().filter_map(score).collect();
         results.add(ResultRow {

@@ -1,13 +1,11 @@
 //! The rows in the table of the page: all, or at most 20,000 chosen by a rule that the page states.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::run::ReportRun;
 use crate::contract::ScoreKind;
+use crate::evaluate::hash_order;
 use crate::results::run_scores::Score;
 
 /// The maximum number of rows in the table.
@@ -25,6 +23,21 @@ pub(super) struct Metric<'a> {
     /// `true` if the metric is the same in both runs.
     pub(super) is_compared: bool,
     pub(super) is_lower_better: bool,
+}
+
+impl Metric<'_> {
+    /// Returns a function that maps a row to its score in the last run that has it, negated if lower is better.
+    fn badness(&self, runs: &[&ReportRun<'_>], rows: &[Places]) -> impl Fn(usize) -> Option<f64> {
+        let scores = runs.iter().map(|run| run.scores.scores_of(self.name));
+        let scores: Vec<_> = scores.collect();
+        let sign = if self.is_lower_better { -1.0 } else { 1.0 };
+        move |row| {
+            let of_runs = scores.iter().zip(&rows[row]);
+            let mut of_runs = of_runs.filter_map(|(of, place)| place.map(of));
+            // 0 and -0 are equal.
+            Some(sign * of_runs.next_back()?.value()? + 0.0)
+        }
+    }
 }
 
 /// The rows in the table.
@@ -80,7 +93,7 @@ impl TableRows {
             let rows = (0..categories.len()).filter(|row| categories[*row] == category);
             rows.collect::<Vec<_>>()
         };
-        let [changed, failed, mut rest] =
+        let [changed, failed, rest] =
             [Category::Changed, Category::Failed, Category::Other].map(of);
         // Half of the remaining space, or more if the next categories do not fill the other half.
         let share = |all: usize, space: usize, next: usize| {
@@ -94,17 +107,25 @@ impl TableRows {
         table.others = rest.len();
         let space = space - shown;
 
-        let mut choice = Choice {
-            random: Xoshiro256PlusPlus::seed_from_u64(SEED),
-            is_chosen: vec![false; table.rows.len()],
-        };
-        choice.sample(&changed, table.changed[0]);
-        choice.sample(&failed, table.failed[0]);
-        table.worst = choice.worst(&rest, &table.rows, runs, metrics, space / 2);
+        let mut is_chosen = vec![false; table.rows.len()];
+        choose_lowest(&mut is_chosen, &changed, table.changed[0], SEED, |_| {
+            Some(0.0)
+        });
+        choose_lowest(&mut is_chosen, &failed, table.failed[0], SEED, |_| {
+            Some(0.0)
+        });
+        let mut left = space / 2;
+        for (position, metric) in metrics.iter().enumerate() {
+            let (value, number) = (
+                metric.badness(runs, &table.rows),
+                left / (metrics.len() - position),
+            );
+            left -= choose_lowest(&mut is_chosen, &rest, number, position as u64 + 1, value);
+        }
+        table.worst = space / 2 - left;
         table.sampled = space - table.worst;
-        rest.retain(|row| !choice.is_chosen[*row]);
-        choice.sample(&rest, table.sampled);
-        let mut is_chosen = choice.is_chosen.into_iter();
+        choose_lowest(&mut is_chosen, &rest, table.sampled, SEED, |_| Some(0.0));
+        let mut is_chosen = is_chosen.into_iter();
         table.rows.retain(|_| is_chosen.next().unwrap_or_default());
         table.shown = table.rows.len();
         table
@@ -159,62 +180,24 @@ fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) 
     categories
 }
 
-/// The rows chosen so far.
-struct Choice {
-    random: Xoshiro256PlusPlus,
-    is_chosen: Vec<bool>,
-}
-
-impl Choice {
-    /// Chooses at most this many rows, those with the lowest values. Ties are sampled. Returns the number of chosen
-    /// rows.
-    fn lowest(&mut self, rows: impl Iterator<Item = (f64, usize)>, number: usize) -> usize {
-        let mut keys: Vec<(f64, u64, usize)> = rows
-            .map(|(value, row)| (value, self.random.next_u64(), row))
-            .collect();
-        if number < keys.len() {
-            keys.select_nth_unstable_by(number, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            keys.truncate(number);
-        }
-        keys.iter()
-            .for_each(|(_, _, row)| self.is_chosen[*row] = true);
-        keys.len()
+/// Chooses at most this many of the rows that are not chosen yet: those with the lowest values, and a sample of equal
+/// ones. Returns their number.
+fn choose_lowest(
+    is_chosen: &mut [bool],
+    rows: &[usize],
+    number: usize,
+    seed: u64,
+    value: impl Fn(usize) -> Option<f64>,
+) -> usize {
+    let rows = rows.iter().filter(|row| !is_chosen[**row]);
+    let keys = rows.filter_map(|row| Some((value(*row)?, hash_order(seed, None, *row))));
+    let mut keys: Vec<_> = keys.collect();
+    if number < keys.len() {
+        keys.select_nth_unstable_by(number, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        keys.truncate(number);
     }
-
-    /// Chooses this many rows, each with the same probability.
-    fn sample(&mut self, rows: &[usize], number: usize) {
-        self.lowest(rows.iter().map(|row| (0.0, *row)), number);
-    }
-
-    /// Chooses at most this many rows: those with the worst scores in the last run that has them, the same number for
-    /// each metric. Returns the number of chosen rows.
-    fn worst(
-        &mut self,
-        rows: &[usize],
-        places: &[Places],
-        runs: &[&ReportRun<'_>],
-        metrics: &[Metric<'_>],
-        number: usize,
-    ) -> usize {
-        let mut left = number;
-        for (position, metric) in metrics.iter().enumerate() {
-            let scores: Vec<_> = runs
-                .iter()
-                .map(|run| run.scores.scores_of(metric.name))
-                .collect();
-            let sign = if metric.is_lower_better { -1.0 } else { 1.0 };
-            let value = |row: usize| {
-                let of_runs = scores.iter().zip(&places[row]);
-                let mut of_runs = of_runs.filter_map(|(of, place)| place.map(of));
-                // 0 and -0 are equal.
-                Some((sign * of_runs.next_back()?.value()? + 0.0, row))
-            };
-            let rest = rows.iter().filter(|row| !self.is_chosen[**row]);
-            let values: Vec<_> = rest.filter_map(|row| value(*row)).collect();
-            left -= self.lowest(values.into_iter(), left / (metrics.len() - position));
-        }
-        number - left
-    }
+    keys.iter().for_each(|(_, (_, row))| is_chosen[*row] = true);
+    keys.len()
 }
 
 #[cfg(test)]
