@@ -286,14 +286,6 @@ impl Results {
     }
 }
 
-impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
-    type Error = ResultsError;
-
-    fn try_from(result: &EvaluationResult<G, P>) -> Result<Self, ResultsError> {
-        Self::of(result)
-    }
-}
-
 /// A row scored by another program.
 #[doc(hidden)]
 #[derive(Debug, Default)]

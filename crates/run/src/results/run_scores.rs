@@ -310,29 +310,17 @@ impl Score {
 #[derive(Clone, Copy)]
 pub(super) struct Selected<'a> {
     pub(super) name: &'a str,
-    metric: &'a str,
+    pub(super) metric: &'a str,
     part: Option<&'a str>,
 }
 
 impl<'a> Selected<'a> {
     pub(super) fn new(name: &'a str) -> Self {
-        match name.split_once('.') {
-            Some((metric, part)) => Self {
-                name,
-                metric,
-                part: Some(part),
-            },
-            None => Self {
-                name,
-                metric: name,
-                part: None,
-            },
-        }
-    }
-
-    /// Returns the metric, without the part.
-    pub(super) fn metric(&self) -> &'a str {
-        self.metric
+        let (metric, part) = match name.split_once('.') {
+            Some((metric, part)) => (metric, Some(part)),
+            None => (name, None),
+        };
+        Self { name, metric, part }
     }
 
     pub(super) fn score(&self, row: &ResultRow) -> Score {

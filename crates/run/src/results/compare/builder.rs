@@ -2,14 +2,14 @@
 //!
 //! The file is long because each setting of a comparison is documented with an example.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use indexmap::IndexSet;
 
 use super::Comparison;
 use super::difference::Testing;
-use super::identity::{IdentityComparison, check_allowed};
+use super::identity::IdentityComparison;
 use super::metric::{MetricComparison, adjust};
 use super::pairs::{Compared, ComparedRows, Pairs, RunTotals};
 use crate::contract::{Direction, ScoreKind};
@@ -297,13 +297,19 @@ impl ComparisonBuilder {
             let names = names.iter().map(String::as_str).collect();
             self.check_directions(&names, "it is not compared")?;
         }
-        check_allowed(&a.run, &b.run, &self.allow_different)?;
+        let known = a.metrics().chain(b.metrics()).collect();
+        let why = "is allowed to differ, but no run has this metric";
+        check_known("allow_different", &self.allow_different, &known, why)?;
         let (allowed, is_strict) = (&self.allow_different, self.strict_identity);
         let places = self.places.unwrap_or(["in A", "in B"]);
         let identity = IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() && !self.is_partial {
-            let (sentences, names) = (identity.sentences().join("; "), identity.names());
+            let names = identity.not_compared().map(|(name, _)| escape::name(name));
+            let (sentences, names) = (
+                identity.sentences().join("; "),
+                Vec::from_iter(names).join(","),
+            );
             return Err(ResultsError::new(
                 ResultsErrorKind::Identity,
                 format!(
@@ -396,29 +402,20 @@ impl ComparisonBuilder {
         Ok(names)
     }
 
-    /// Checks that every metric declared lower-is-better is among these, or a part of it is. `why` says what is wrong
-    /// with another.
+    /// Checks that every metric declared lower-is-better is one of these; `why` says why another cannot be.
     pub(in crate::results) fn check_directions(
         &self,
         names: &IndexSet<&str>,
         why: &str,
     ) -> Result<(), ResultsError> {
-        let metrics: HashSet<&str> = names.iter().map(|it| Selected::new(it).metric()).collect();
-        let is_known = |name: &&str| names.contains(name) || metrics.contains(name);
-        let mut declared = self.lower_is_better.iter().map(String::as_str);
-        let Some(metric) = declared.find(|name| !is_known(name)) else {
-            return Ok(());
-        };
-        let hint = suggest::known_names(metric, names.iter().copied());
-        let metric = escape::name(metric);
-        let message = format!("`{metric}` cannot be lower-is-better, because {why}{hint}");
-        Err(ResultsError::setting("lower_is_better", message))
+        let why = format!("cannot be lower-is-better, because {why}");
+        check_known("lower_is_better", &self.lower_is_better, names, &why)
     }
 
     fn metric(&self, name: &str, pairs: &Pairs<'_>) -> Result<MetricComparison, ResultsError> {
         let [a, b] = pairs.runs;
         let selected = Selected::new(name);
-        let metric = selected.metric();
+        let metric = selected.metric;
         let is_corpus = selected.is_corpus(a, b);
         let is_declared = [name, metric]
             .iter()
@@ -481,6 +478,25 @@ impl ComparisonBuilder {
             false => compared,
         })
     }
+}
+
+/// Checks that each metric in a setting is one of these, or a part of it is. `why` says what is wrong with another.
+fn check_known(
+    setting: &str,
+    metrics: &IndexSet<String>,
+    known: &IndexSet<&str>,
+    why: &str,
+) -> Result<(), ResultsError> {
+    let is_known = |name: &&String| {
+        let mut known = known.iter();
+        known.any(|it| *it == **name || Selected::new(it).metric == **name)
+    };
+    let Some(metric) = metrics.iter().find(|name| !is_known(name)) else {
+        return Ok(());
+    };
+    let hint = suggest::known_names(metric, known.iter().copied());
+    let message = format!("`{}` {why}{hint}", escape::name(metric));
+    Err(ResultsError::setting(setting, message))
 }
 
 /// Returns pass or fail if both runs have only verdicts, or shares of repeats that pass.

@@ -11,8 +11,7 @@ use crate::contract::{IdentityDifference, MetricIdentity};
 use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
-use crate::messages::{escape, suggest};
-use crate::results::error::ResultsError;
+use crate::messages::escape;
 use crate::results::file::Results;
 use crate::results::run::Run;
 use crate::results::run_scores::Selected;
@@ -88,7 +87,7 @@ impl IdentityComparison {
                 ..Self::default()
             };
         };
-        let metrics: IndexSet<&str> = names.iter().map(|it| Selected::new(it).metric()).collect();
+        let metrics: IndexSet<&str> = names.iter().map(|it| Selected::new(it).metric).collect();
         let (of_a, of_b) = (&a.run.metrics, &b.run.metrics);
         let identities = metrics.iter();
         let identities =
@@ -158,19 +157,10 @@ impl IdentityComparison {
             .collect()
     }
 
-    /// Returns the names of the metrics that are not compared, in the form of a command-line option.
-    pub(super) fn names(&self) -> String {
-        let names: Vec<_> = self
-            .not_compared()
-            .map(|(name, _)| escape::name(name))
-            .collect();
-        names.join(",")
-    }
-
     /// Returns `true` if a metric or part is compared.
     pub(crate) fn is_compared(&self, name: &str) -> bool {
         self.different
-            .get(Selected::new(name).metric())
+            .get(Selected::new(name).metric)
             .is_none_or(|metric| metric.is_compared)
     }
 }
@@ -211,21 +201,6 @@ impl Results {
         IdentityComparison::of(&self.run, &other.run, &names, &allowed, is_strict, places)
             .sentences()
     }
-}
-
-/// Checks that the runs have each metric that is allowed to differ.
-pub(super) fn check_allowed(
-    a: &Run,
-    b: &Run,
-    allowed: &IndexSet<String>,
-) -> Result<(), ResultsError> {
-    let known: IndexSet<&str> = a.metrics().chain(b.metrics()).collect();
-    let Some(metric) = allowed.iter().find(|name| !known.contains(&***name)) else {
-        return Ok(());
-    };
-    let (name, hint) = (escape::name(metric), suggest::known_names(metric, known));
-    let message = format!("`{name}` is allowed to differ, but no run has this metric{hint}");
-    Err(ResultsError::setting("allow_different", message))
 }
 
 /// Returns the sentence about a metric whose code differs from that in the first run.

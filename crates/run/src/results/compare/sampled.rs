@@ -159,7 +159,7 @@ impl MetricComparison {
     ) -> Self {
         self.groups.clear();
         self.scored_in_both = None;
-        let by = proxy(metric.metric(), pairs.runs);
+        let by = proxy(metric.metric, pairs.runs);
         let mut rows = Rows::of(metric.name, by, pairs, self.failure_score);
         let by = by.filter(|_| rows.silent == 0);
         if by.is_none() {
@@ -169,7 +169,7 @@ impl MetricComparison {
         self.not_tested = match &pairs.groups {
             Some(_) => Some(format!(
                 "no test by group, because `{}` judged only a sample of the rows; leave out the group, or judge all rows",
-                escape::name(metric.metric())
+                escape::name(metric.metric)
             )),
             None if judged < MIN_ROWS => Some(format!(
                 "no test, because only {judged} rows were judged in both runs, and a test needs {MIN_ROWS}; sample them with the same seed, or sample more rows"

@@ -18,10 +18,8 @@ pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
     let (table, runs) = (&view.table.rows, view.runs);
     let mut of_runs: Vec<HashMap<usize, [Value; 2]>> = Vec::new();
     for (run, results) in runs.iter().enumerate() {
-        let mut places: Vec<usize> = table.iter().filter_map(|row| row[run]).collect();
-        places.sort_unstable();
-        let rows = results.map_rows(&places, |row| row_json(row, &view.metrics))?;
-        of_runs.push(places.into_iter().zip(rows).collect());
+        let places: Vec<usize> = table.iter().filter_map(|row| row[run]).collect();
+        of_runs.push(results.map_rows(&places, |row| row_json(row, &view.metrics))?);
     }
     let row = |places: &[Option<usize>; 2]| {
         let rows = of_runs.iter().zip(places);

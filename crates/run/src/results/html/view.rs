@@ -129,7 +129,7 @@ impl<'a> View<'a> {
             let figures = run.scores.figures_of(name, kind, self.group.is_some());
             let mut run_data = figures.data();
             run_data["counts"] = json!(figures.counts);
-            let totals = run.totals.metrics.get(name);
+            let totals = run.totals.get(name);
             run_data["counts"]["missing"] = json!(totals.map_or(0, |it| it.missing));
             run_data["counts"]["judged_offline"] = json!(totals.map_or(0, |it| it.judged_offline));
             let identity = run.scores.run.identity(name).map(ToString::to_string);
@@ -245,35 +245,28 @@ fn usage(run: &ReportRun<'_>) -> Value {
         seconds.get(rank.saturating_sub(1))
     };
     let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-    let is_metric = |name: &str| run.metrics().any(|metric| metric == name);
-    let costs = run.totals.evaluations.iter();
-    let costs = costs.filter(|(name, it)| it.cost_msats > 0 && is_metric(name));
-    let gated = run.totals.evaluations.iter().filter(|(_, it)| it.gated > 0);
+    let costs = run.totals.iter().filter(|(_, it)| it.cost_msats > 0);
     json!({
         "cost_msats": sum(|row| row.cost_msats),
         "input_tokens": sum(|row| row.input_tokens),
         "output_tokens": sum(|row| row.output_tokens),
         "latency_s": (!seconds.is_empty()).then(|| json!([mean, quantile(50), quantile(95)])),
         "costs": costs.map(|(name, it)| (name, it.cost_msats)).collect::<Vec<_>>(),
-        "gated": gated.map(|(name, it)| (name, it.gated, it.saved_msats())).collect::<Vec<_>>(),
     })
 }
 
 /// Returns the metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
 fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
-    let mut kinds: IndexMap<&str, Option<ScoreKind>> = IndexMap::new();
-    for run in runs {
-        for name in run.metrics() {
-            let kind = run.scores.run.kind(name);
-            let known = kinds.entry(name).or_default();
-            *known = match kind {
-                Some(ScoreKind::Number) => kind,
-                _ => known.or(kind),
-            };
+    let names: IndexSet<&str> = runs.iter().flat_map(|run| run.metrics()).collect();
+    let kind = |name: &str| {
+        let kinds = runs.iter().filter_map(|run| run.scores.run.kind(name));
+        let kinds = Vec::from_iter(kinds);
+        match !kinds.is_empty() && kinds.iter().all(|kind| *kind == ScoreKind::Bool) {
+            true => ScoreKind::Bool,
+            false => ScoreKind::Number,
         }
-    }
-    let known = |(name, kind): (_, Option<_>)| (name, kind.unwrap_or(ScoreKind::Number));
-    kinds.into_iter().map(known).collect()
+    };
+    names.into_iter().map(|name| (name, kind(name))).collect()
 }
 
 /// Returns the groups with their rows, those with the most rows first.
@@ -297,13 +290,13 @@ fn scored(run: &ReportRun<'_>, metric: &str) -> Vec<f64> {
 
 /// Returns the parts of a metric, in order of first occurrence.
 fn parts<'r>(metric: &str, runs: &[&'r ReportRun<'_>]) -> IndexSet<&'r Part> {
-    let metrics = runs.iter().filter_map(|run| run.totals.metrics.get(metric));
+    let metrics = runs.iter().filter_map(|run| run.totals.get(metric));
     metrics.flat_map(|metric| metric.parts.keys()).collect()
 }
 
 /// Returns the part's results in a run.
 fn part_scores<'s>(part: &Part, metric: &str, run: &'s ReportRun<'_>) -> &'s [PartScore] {
-    let metric = run.totals.metrics.get(metric);
+    let metric = run.totals.get(metric);
     let scores = metric.and_then(|metric| metric.parts.get(part));
     scores.map(Vec::as_slice).unwrap_or_default()
 }
