@@ -90,13 +90,10 @@ impl ResultsError {
 
     /// Reports an interrupted file as such; a parser only sees the end of its input.
     pub(super) fn of_row(error: DataError, complete: u64) -> Self {
-        let cut_off = |at: &Origin| {
-            Self::read(format!(
-                "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
-            ))
-        };
         match (error.kind(), error.origin()) {
-            (DataErrorKind::CutOff, Some(at)) => cut_off(at),
+            (DataErrorKind::CutOff, Some(at)) => Self::read(format!(
+                "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
+            )),
             (DataErrorKind::NotArray, _) => Self::read(format!(
                 "{}; write it with `score --out`, because the output of `score --json` \
                  has no rows; if each line is a row, rename it to .jsonl",

@@ -238,7 +238,7 @@ impl RunScores {
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
         let kind = self.run.kind(metric).unwrap_or(ScoreKind::Number);
-        let has_groups = (0..self.len()).any(|row| self.group_number(row).is_some());
+        let has_groups = (0..self.rows.len()).any(|row| self.group_number(row).is_some());
         let figures = self.figures_of(metric, kind, has_groups);
         match self.run.known(metric).is_counted {
             true => MetricFigures {
@@ -288,7 +288,7 @@ impl RunScores {
 
     /// Returns the score of all rows, from their contributions. Files from an earlier version have none.
     fn corpus_score(&self, metric: &str) -> Option<f64> {
-        let mut counted = (0..self.len()).filter_map(|row| self.corpus(metric, row));
+        let mut counted = (0..self.rows.len()).filter_map(|row| self.corpus(metric, row));
         let mut all = counted.next()?.clone();
         counted.for_each(|more| all.merge(more));
         all.score().ok()

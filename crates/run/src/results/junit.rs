@@ -129,10 +129,8 @@ impl Results {
             suite = suite.with_attribute(("time", &*seconds.to_string()));
         }
         let of_judge = totals.is_judged_offline.then_some(("judge", OFFLINE_JUDGE));
-        let properties = self
-            .properties(metric)
-            .iter()
-            .map(|(name, value)| (&**name, &**value));
+        let properties = self.properties.get(metric).into_iter().flatten();
+        let properties = properties.map(|(name, value)| (&**name, &**value));
         let properties: Vec<_> = properties.chain(of_judge).collect();
         suite.write_inner_content(|xml| {
             write_properties(&properties, xml)?;

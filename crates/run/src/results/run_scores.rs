@@ -141,12 +141,7 @@ impl RunScores {
     /// Returns the number of rows.
     #[doc(hidden)]
     pub fn row_count(&self) -> u64 {
-        self.len() as u64
-    }
-
-    /// Returns the number of rows as a `usize`.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.rows.len() as u64
     }
 
     /// Returns a function that maps a row to its result for a metric or part.
@@ -162,7 +157,7 @@ impl RunScores {
 
     /// Returns the results of a metric or part for all rows.
     pub(super) fn column(&self, name: &str) -> impl Iterator<Item = Score> {
-        (0..self.len()).map(self.scores_of(name))
+        (0..self.rows.len()).map(self.scores_of(name))
     }
 
     /// Returns a row's contribution to a score of all rows.

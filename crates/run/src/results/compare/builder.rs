@@ -282,9 +282,8 @@ impl ComparisonBuilder {
     /// Returns the same errors as [`of`](Self::of).
     pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, ResultsError> {
         if self.require_identity {
-            [a, b]
-                .into_iter()
-                .try_for_each(|scores| scores.run.require_identity())?;
+            a.run.require_identity()?;
+            b.run.require_identity()?;
         }
         if a.run.failure_score != b.run.failure_score {
             let (a, b) = (a.run.failure_score, b.run.failure_score);

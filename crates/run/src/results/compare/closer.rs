@@ -80,13 +80,10 @@ impl MetricComparison {
         let (Some(a), Some(b), Some(difference)) = (it.a, it.b, it.difference) else {
             return "no row has a label and scores from both judges".to_owned();
         };
-        let is_b_first = self.verdict != Verdict::Worse;
-        let ([first, second], [one, other]) = match is_b_first {
-            true => ([of_b, of_a], [b, a]),
-            false => ([of_a, of_b], [a, b]),
+        let (sign, [(first, one), (second, other)]) = match self.verdict {
+            Verdict::Worse => (-1.0, [(of_a, a), (of_b, b)]),
+            _ => (1.0, [(of_b, b), (of_a, a)]),
         };
-        // The figures are for the judge named first, minus the other.
-        let sign = if is_b_first { 1.0 } else { -1.0 };
         let interval = unit.interval_after(it.ci95, sign);
         let p = self.p_adjusted;
         let p = p.map_or(String::new(), |p| format!(", {}", self.p_text(p)));

@@ -48,7 +48,7 @@ fn contribution<'a>(
 
 impl<'a> CorpusRows<'a> {
     pub(super) fn of_contributions(metric: &str, pairs: &Pairs<'a>) -> Self {
-        let mut rows = Self::new();
+        let mut rows = Self::default();
         for (pair, places) in pairs.rows.iter().enumerate() {
             let sides = [0, 1].map(|side| contribution(metric, pairs.runs[side], places[side]));
             match sides {

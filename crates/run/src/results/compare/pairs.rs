@@ -137,6 +137,7 @@ impl Compared {
 }
 
 /// The rows compared by one metric.
+#[derive(Default)]
 pub(super) struct ComparedRows<T = f64> {
     pub(super) rows: Vec<Compared<T>>,
     /// The number of compared rows that failed, for each run.
@@ -151,17 +152,6 @@ pub(super) struct ComparedRows<T = f64> {
 }
 
 impl<T> ComparedRows<T> {
-    pub(super) fn new() -> Self {
-        Self {
-            rows: Vec::new(),
-            failed: [0; 2],
-            has_verdict: [false; 2],
-            not_compared: 0,
-            without_score: <_>::default(),
-            lost: [0.0; 2],
-        }
-    }
-
     /// Adds a row that is not compared, with its outcome in each run; `None` is a score.
     pub(super) fn leave_out(&mut self, outcomes: [Option<&'static str>; 2]) {
         self.not_compared += 1;
@@ -174,7 +164,7 @@ impl<T> ComparedRows<T> {
 
 impl ComparedRows {
     pub(super) fn of(metric: Selected<'_>, pairs: &Pairs<'_>, failure_score: f64) -> Self {
-        let mut compared = Self::new();
+        let mut compared = Self::default();
         let [of_a, of_b] = pairs.runs.map(|run| run.scores_of(metric.name));
         for (pair, [a, b]) in pairs.rows.iter().enumerate() {
             let scores = [of_a(*a), of_b(*b)];
@@ -312,7 +302,7 @@ impl RunTotals {
         let data = run.manifest().into_iter().flat_map(|it| &it.run.data);
         let mut totals = Self {
             name: run.name().to_owned(),
-            rows: scores.len() as u64,
+            rows: scores.rows.len() as u64,
             label: run.manifest().and_then(|it| it.run.label.clone()),
             data: data.map(|file| file.name.clone()).collect(),
             ..Self::default()

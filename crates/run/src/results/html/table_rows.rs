@@ -62,14 +62,6 @@ pub(super) struct TableRows {
     seed: u64,
 }
 
-/// Why a row is chosen, weakest reason first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Category {
-    Other,
-    Failed,
-    Changed,
-}
-
 impl TableRows {
     pub(super) fn of(runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Self {
         Self::choose(runs, metrics, MAX_ROWS)
@@ -88,13 +80,14 @@ impl TableRows {
         if table.rows.len() <= limit {
             return table;
         }
-        let categories = categories(&table.rows, runs, metrics);
-        let of = |category| {
-            let rows = (0..categories.len()).filter(|row| categories[*row] == category);
-            rows.collect::<Vec<_>>()
-        };
-        let [changed, failed, rest] =
-            [Category::Changed, Category::Failed, Category::Other].map(of);
+        let (mut changed, mut failed, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for (row, mark) in marks(&table.rows, runs, metrics).into_iter().enumerate() {
+            match mark {
+                [true, _] => changed.push(row),
+                [false, true] => failed.push(row),
+                [false, false] => rest.push(row),
+            }
+        }
         // Half of the remaining space, or more if the next categories do not fill the other half.
         let share = |all: usize, space: usize, next: usize| {
             all.min((space / 2).max(space.saturating_sub(next)))
@@ -108,23 +101,18 @@ impl TableRows {
         let space = space - shown;
 
         let mut is_chosen = vec![false; table.rows.len()];
-        choose_lowest(&mut is_chosen, &changed, table.changed[0], SEED, |_| {
-            Some(0.0)
-        });
-        choose_lowest(&mut is_chosen, &failed, table.failed[0], SEED, |_| {
-            Some(0.0)
-        });
+        let equal = |_: usize| Some(0.0);
+        choose_lowest(&mut is_chosen, &changed, table.changed[0], SEED, equal);
+        choose_lowest(&mut is_chosen, &failed, table.failed[0], SEED, equal);
         let mut left = space / 2;
         for (position, metric) in metrics.iter().enumerate() {
-            let (value, number) = (
-                metric.badness(runs, &table.rows),
-                left / (metrics.len() - position),
-            );
+            let value = metric.badness(runs, &table.rows);
+            let number = left / (metrics.len() - position);
             left -= choose_lowest(&mut is_chosen, &rest, number, position as u64 + 1, value);
         }
         table.worst = space / 2 - left;
         table.sampled = space - table.worst;
-        choose_lowest(&mut is_chosen, &rest, table.sampled, SEED, |_| Some(0.0));
+        choose_lowest(&mut is_chosen, &rest, table.sampled, SEED, equal);
         let mut is_chosen = is_chosen.into_iter();
         table.rows.retain(|_| is_chosen.next().unwrap_or_default());
         table.shown = table.rows.len();
@@ -154,8 +142,9 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
     of_a.chain(of_b).collect()
 }
 
-fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<Category> {
-    let mut categories = vec![Category::Other; rows.len()];
+/// Returns for each row whether a compared metric changed, and whether a run failed.
+fn marks(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<[bool; 2]> {
+    let mut marks = vec![[false; 2]; rows.len()];
     for metric in metrics {
         let is_in = |run: &&ReportRun<'_>| run.metrics().any(|name| name == metric.name);
         let is_compared = metric.is_compared && runs.iter().all(is_in);
@@ -163,21 +152,15 @@ fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) 
             .iter()
             .map(|run| run.scores.scores_of(metric.name))
             .collect();
-        for (category, places) in categories.iter_mut().zip(rows) {
+        for ([is_changed, is_failed], places) in marks.iter_mut().zip(rows) {
             let mut of_runs = scores.iter().zip(places).map(|(of, place)| place.map(of));
             let (a, b) = (of_runs.next().flatten(), of_runs.next().flatten());
             let changed = |a: Score, b: Score| (a.outcome, a.passed) != (b.outcome, b.passed);
-            let is_changed = is_compared && a.zip(b).is_some_and(|(a, b)| changed(a, b));
-            let is_failed = [a, b].iter().flatten().any(Score::is_failure);
-            let found = match (is_changed, is_failed) {
-                (true, _) => Category::Changed,
-                (false, true) => Category::Failed,
-                (false, false) => Category::Other,
-            };
-            *category = found.max(*category);
+            *is_changed |= is_compared && a.zip(b).is_some_and(|(a, b)| changed(a, b));
+            *is_failed |= [a, b].iter().flatten().any(Score::is_failure);
         }
     }
-    categories
+    marks
 }
 
 /// Chooses at most this many of the rows that are not chosen yet: those with the lowest values, and a sample of equal

@@ -194,7 +194,7 @@ impl<'a> View<'a> {
 fn run_data(run: &ReportRun<'_>) -> Value {
     json!({
         "name": run.scores.run.name(),
-        "rows": run.scores.len(),
+        "rows": run.scores.rows.len(),
         "unknown_identity": run.scores.run.unknown_identity(),
         "manifest": run.scores.manifest().map(manifest_data),
         "usage": usage(run),
@@ -229,7 +229,7 @@ fn manifest_data(Manifest { run, process, .. }: &Manifest) -> Value {
 
 /// Returns the sums over the rows of a run, each with the number of rows that have the value.
 fn usage(run: &ReportRun<'_>) -> Value {
-    let rows = || (0..run.scores.len()).map(|row| run.scores.usage(row));
+    let rows = || (0..run.scores.rows.len()).map(|row| run.scores.usage(row));
     let sum = |of: fn(Usage) -> Option<u64>| {
         let values = rows().filter_map(of);
         let (sum, count) = values.fold((0_u64, 0_u64), |(sum, count), value| {
@@ -273,7 +273,7 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
 fn largest_groups<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<Group<'a>> {
     let mut groups: IndexMap<Option<&str>, Vec<Vec<usize>>> = IndexMap::new();
     for (place, run) in runs.iter().enumerate() {
-        for row in 0..run.scores.len() {
+        for row in 0..run.scores.rows.len() {
             let rows = groups.entry(run.scores.group(row));
             rows.or_insert_with(|| vec![Vec::new(); runs.len()])[place].push(row);
         }
