@@ -93,7 +93,7 @@ fn names_that_cannot_apply_are_refused() {
         )
     };
     assert_snapshot!(error("TYPO"),
-        @"--lower-is-better: `TYPO` cannot be lower-is-better, because no run has it; the runs have `same_text`, `f1`");
+        @"--lower-is-better: `TYPO` cannot be lower-is-better, because no run has it, only `same_text`, `f1`");
     assert_snapshot!(error("f1s"),
         @"--lower-is-better: `f1s` cannot be lower-is-better, because no run has it; did you mean `f1`?");
 }

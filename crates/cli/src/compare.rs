@@ -123,6 +123,7 @@ pub(super) fn of_comparison(error: ResultsError) -> CliError {
     match error.name() {
         Some("lower_is_better") => err!("--lower-is-better: {error}"),
         Some("allow_different") => err!("--allow-different: {error}"),
+        Some("group") => err!("--group: {error}"),
         _ => error.into(),
     }
 }

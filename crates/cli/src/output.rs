@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::messages::escape;
 use crate::metrics::CreateError;
-use crate::results::Annotation;
+use crate::results::annotation;
 
 /// Creates an error with a message formatted like `format!`.
 macro_rules! err {
@@ -100,12 +100,7 @@ pub(super) fn print_error(message: impl fmt::Display) {
 /// Writes a command's error to standard error as a GitHub Actions annotation.
 pub(super) fn annotate(command: &str, message: &str) {
     let title = format!("dsrs-metrics {command}");
-    print_error(Annotation {
-        kind: "error",
-        title: &title,
-        at: None,
-        message,
-    });
+    print_error(annotation("error", &title, None, message));
 }
 
 fn write(text: &str) -> io::Result<()> {

@@ -67,9 +67,8 @@ pub(super) struct ReportArguments {
 
 /// Returns the error of a report, prefixed with the option that causes it.
 fn of_report(error: ResultsError) -> CliError {
-    match (error.kind(), error.name()) {
-        (ResultsErrorKind::Setting, Some("group")) => err!("--group: {error}"),
-        (ResultsErrorKind::Output, _) => err!("--out {error}"),
+    match error.kind() {
+        ResultsErrorKind::Output => err!("--out {error}"),
         _ => of_comparison(error),
     }
 }

@@ -126,7 +126,7 @@ fn groups_are_a_field_of_the_data() {
     };
     assert_eq!(
         by("topics", &a),
-        "a: no row has `topics`; did you mean `topic`?"
+        "no row has the field `topics`; did you mean `topic`?"
     );
     let other = rows("b", [r#"{"topic":"x"}"#, r#"{"topic":"z"}"#]);
     assert_eq!(
@@ -138,7 +138,7 @@ fn groups_are_a_field_of_the_data() {
         .group("topic")
         .of(&without, &without)
         .unwrap_err();
-    assert_eq!(found.to_string(), "c: no row has `topic`");
+    assert_eq!(found.to_string(), "no row has the field `topic`");
     let without = rows("c", [r#"{"topic":"x"}"#, "{}"]);
     // One of the runs may lack the field.
     assert_eq!(

@@ -249,9 +249,9 @@ impl<'a> Rejudged<'a> {
         let closer = |comparison: MetricComparison| {
             let name = comparison.name.clone();
             let closer = CloserJudge {
-                measure: match measured.get(&name) {
-                    Some(Closeness::Right(_)) => "right",
-                    _ => "absolute_difference",
+                measure: match measured.get(&name).is_some_and(|it| it.is_right) {
+                    true => "right",
+                    false => "absolute_difference",
                 },
                 judges: judge_names(runs, &name),
                 comparison,
@@ -291,12 +291,10 @@ impl<'a> Rejudged<'a> {
         let identity = old.manifest().and_then(|it| it.run.metrics.get(name));
         let direction = identity.map(MetricIdentity::direction);
         let builder = args.labels.agreement(self.registry, name, direction)?;
-        match builder.closeness(&rows).map_err(|error| against(&error))? {
-            Closeness::NoVerdict => Err(against(
-                &"the labels are verdicts, but the scores have none; pass --threshold X",
-            )),
-            closeness => Ok(closeness),
-        }
+        let closeness = builder.closeness(&rows).map_err(|error| against(&error))?;
+        closeness.ok_or_else(|| {
+            against(&"the labels are verdicts, but the scores have none; pass --threshold X")
+        })
     }
 }
 

@@ -142,29 +142,26 @@ impl<'a> Pairs<'a> {
 
     pub(super) fn compare(&self) -> Result<Compared, AgreementError> {
         let mut ratings = self.rows.iter().map(|(rating, _)| rating);
-        let are_classes = ratings.any(|rating| matches!(rating, Rating::Class(_)));
         match &self.passing {
-            Some(passing) if are_classes && !self.options.positive.is_empty() => {
-                Ok(self.verdicts(passing, |rating| passing.class(rating)))
-            }
-            _ if are_classes => self.classes(),
-            Some(passing) if self.have_verdicts() => {
-                Ok(self.verdicts(passing, |rating| self.verdict(rating)))
-            }
+            Some(passing) if self.have_verdicts() => Ok(self.verdicts(passing)),
+            _ if ratings.any(|rating| matches!(rating, Rating::Class(_))) => self.classes(),
             // Scores without verdicts are compared only by order.
             Some(passing) => Ok(Compared {
                 matrix: Err(NO_VERDICT),
                 ordered: false,
-                ranked: Ok(self.ranked(passing, Rating::score)),
+                ranked: Ok(self.ranked(passing)),
                 verdicts: Err(NO_VERDICT),
             }),
             None => self.scores_with_scale(),
         }
     }
 
-    /// Returns the verdict of a rating, if it has one.
+    /// Returns the verdict of a rating, if it has one. A class has one if the passing labels are named.
     pub(super) fn verdict(&self, rating: &Rating) -> Option<bool> {
-        let score = rating.score()?;
+        let Some(score) = rating.score() else {
+            let is_named = !self.options.positive.is_empty();
+            return self.passing.as_ref().filter(|_| is_named)?.class(rating);
+        };
         match (self.options.threshold, rating) {
             (Some(threshold), _) if self.options.lower_is_better => Some(score <= threshold),
             (Some(threshold), _) => Some(score >= threshold),
@@ -187,37 +184,32 @@ impl<'a> Pairs<'a> {
     }
 
     /// Compares verdicts with verdicts.
-    fn verdicts(
-        &self,
-        passing: &PassingLabels,
-        verdict: impl Fn(&Rating) -> Option<bool>,
-    ) -> Compared {
+    fn verdicts(&self, passing: &PassingLabels) -> Compared {
         let mut verdicts = Verdicts::default();
         let mut pairs = Vec::new();
         for (rating, label) in self.rows {
-            let Some(passed) = verdict(rating) else {
+            let Some(passed) = self.verdict(rating) else {
                 continue;
             };
             let should_pass = passing.label(label);
             verdicts.record(passed, should_pass);
             pairs.extend(should_pass.map(|label| (usize::from(label), usize::from(passed))));
         }
-        let score = |rating: &Rating| rating.score().or_else(|| verdict(rating).map(f64::from));
         let classes = vec!["fail".to_owned(), "pass".to_owned()];
         Compared {
             matrix: Ok((classes, ConfusionMatrix::of(2, pairs))),
             ordered: true,
-            ranked: Ok(self.ranked(passing, score)),
+            ranked: Ok(self.ranked(passing)),
             verdicts: Ok(verdicts),
         }
     }
 
-    /// Returns scores and labels as numbers. A label is its number, or its verdict as 0 or 1.
-    fn ranked(
-        &self,
-        passing: &PassingLabels,
-        score: impl Fn(&Rating) -> Option<f64>,
-    ) -> (Vec<f64>, Vec<f64>) {
+    /// Returns scores and labels as numbers. A class is its verdict as 0 or 1, and a label its number or its verdict.
+    fn ranked(&self, passing: &PassingLabels) -> (Vec<f64>, Vec<f64>) {
+        let score = |rating: &Rating| {
+            let verdict = || self.verdict(rating).map(f64::from);
+            rating.score().or_else(verdict)
+        };
         let number = |label: &Label| match label {
             Label::Number(number) => Some(*number),
             label => passing.label(label).map(f64::from),

@@ -56,16 +56,16 @@ impl Agreement {
     fn counts(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let unscored: u64 = self.without_score.values().sum();
         let (rows, compared, without_label) = (self.rows, self.compared, self.without_label);
-        write!(
-            f,
-            "{rows} rows: {compared} compared, {without_label} without a label"
-        )?;
         let why = self.without_score.iter();
         let why = why.map(|(why, count)| format!("{count} {}", escape::name(why)));
-        match Vec::from_iter(why).join(", ") {
-            none if none.is_empty() => writeln!(f, ", {unscored} without a score"),
-            why => writeln!(f, ", {unscored} without a score ({why})"),
-        }
+        let why = match Vec::from_iter(why).join(", ") {
+            none if none.is_empty() => none,
+            why => format!(" ({why})"),
+        };
+        writeln!(
+            f,
+            "{rows} rows: {compared} compared, {without_label} without a label, {unscored} without a score{why}"
+        )
     }
 
     fn lines(&self) -> Vec<Line<'_>> {
@@ -150,22 +150,17 @@ impl Agreement {
 
     /// Returns the methods behind the intervals that are shown.
     fn methods(&self) -> Option<String> {
-        let mut methods = Vec::new();
-        if self.accuracy.ci95.is_some() {
-            methods.push("Wilson for shares".to_owned());
-        }
-        if self.kappa.ci95.is_some() {
-            methods.push("Fleiss, Cohen and Everitt for kappa".to_owned());
-        }
-        if self.spearman.ci95.is_some() {
-            let Bootstrap { resamples, seed } = self.bootstrap;
-            let sample = format!("{resamples} resamples, seed {seed}");
-            methods.push(format!("bootstrap for Spearman ({sample})"));
-        }
-        if self.corrected.ci95.is_some() {
-            methods.push(self.correction().to_owned());
-        }
-        (!methods.is_empty()).then(|| format!("intervals: {}", methods.join("; ")))
+        let Bootstrap { resamples, seed } = self.bootstrap;
+        let spearman = format!("bootstrap for Spearman ({resamples} resamples, seed {seed})");
+        let methods = [
+            (&self.accuracy, "Wilson for shares"),
+            (&self.kappa, "Fleiss, Cohen and Everitt for kappa"),
+            (&self.spearman, &spearman),
+            (&self.corrected, self.correction()),
+        ];
+        let shown = methods.iter().filter(|(figure, _)| figure.ci95.is_some());
+        let shown = Vec::from_iter(shown.map(|(_, method)| *method));
+        (!shown.is_empty()).then(|| format!("intervals: {}", shown.join("; ")))
     }
 
     /// Returns the method behind the corrected rate.

@@ -12,6 +12,8 @@ mod figure;
 mod rating;
 mod statistics;
 
+use indexmap::IndexSet;
+
 use crate::stats::ErrorRates;
 
 pub use figure::Figure;
@@ -134,15 +136,8 @@ pub fn verdict_word(word: &str) -> Option<bool> {
     })
 }
 
-/// Which labels mean a pass.
-pub(super) enum PassingLabels {
-    /// `true`, and the number 1.
-    TrueOrOne,
-    /// One of the [`VERDICT_WORDS`].
-    Word(&'static str),
-    /// The labels listed in the option `positive`.
-    Listed(Vec<String>),
-}
+/// The labels that mean a pass.
+pub(super) struct PassingLabels(IndexSet<String>);
 
 impl PassingLabels {
     /// Returns how to interpret these labels, or `None` if they are not verdicts.
@@ -156,7 +151,7 @@ impl PassingLabels {
         };
         let labels = || numbered().map(|(_, label)| label);
         if !options.positive.is_empty() {
-            let listed = Self::Listed(options.positive.clone());
+            let listed = Self(options.positive.iter().cloned().collect());
             return match numbered().next() {
                 Some((row, label)) if !labels().any(|label| listed.is_pass(label)) => {
                     let (positive, label) = (options.positive.join("`, `"), label.to_string());
@@ -175,7 +170,8 @@ impl PassingLabels {
             Label::Missing | Label::Class(_) => false,
         };
         if labels().all(is_verdict) {
-            return Ok(Some(Self::TrueOrOne));
+            let true_or_one = ["true", "1"].map(str::to_owned);
+            return Ok(Some(Self(true_or_one.into())));
         }
         if !options.scale.is_empty() {
             return Ok(None);
@@ -188,7 +184,8 @@ impl PassingLabels {
             labels().all(|label| is(label, pass) || is(label, fail))
         };
         if let Some((pass, _)) = VERDICT_WORDS.iter().find(known) {
-            return Ok(Some(Self::Word(pass)));
+            let spellings = labels().filter(|label| is(label, pass));
+            return Ok(Some(Self(spellings.map(Label::to_string).collect())));
         }
         // Named classes need no verdicts. Scores can be compared with string labels only as
         // verdicts.
@@ -220,19 +217,12 @@ impl PassingLabels {
     }
 
     fn is_pass(&self, label: &Label) -> bool {
-        match (self, label) {
-            (Self::TrueOrOne, Label::Bool(label)) => *label,
-            (Self::TrueOrOne, Label::Number(label)) => *label == 1.0,
-            (Self::TrueOrOne, _) => false,
-            (Self::Word(pass), label) => label.to_string().trim().eq_ignore_ascii_case(pass),
-            (Self::Listed(listed), Label::Number(label)) => listed
-                .iter()
-                .any(|listed| listed.trim().parse() == Ok(*label)),
-            (Self::Listed(listed), label) => {
-                let label = label.to_string();
-                listed.iter().any(|listed| listed.trim() == label.trim())
-            }
-        }
+        let text = label.to_string();
+        let mut passing = self.0.iter().map(|passing| passing.trim());
+        passing.any(|passing| match label {
+            Label::Number(label) => passing.parse() == Ok(*label),
+            _ => passing == text.trim(),
+        })
     }
 }
 

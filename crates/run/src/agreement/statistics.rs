@@ -239,22 +239,15 @@ fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
     }
 }
 
-/// How close each rating is to its label.
-///
-/// A row without a rating or label has the value `None`.
+/// How close the ratings of the rows are to their labels.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
-pub enum Closeness {
-    /// Says for each row whether the rating is right.
-    ///
-    /// This variant is used if the labels are verdicts. An entry is `true` if the rating's verdict matches the label.
-    Right(Vec<Option<bool>>),
-    /// The absolute difference between each score and its label.
-    ///
-    /// This variant is used if the labels are numbers.
-    Difference(Vec<Option<f64>>),
-    /// The labels are verdicts, but a score has no verdict.
-    NoVerdict,
+pub struct Closeness {
+    /// `true` if labels are verdicts: a row is 1 if its rating is right, and 0 otherwise. Otherwise, a row is the absolute
+    /// difference between its rating and its label.
+    pub is_right: bool,
+    /// `None` if a row lacks a rating or a label.
+    pub rows: Vec<Option<f64>>,
 }
 
 impl AgreementBuilder {
@@ -291,30 +284,29 @@ impl AgreementBuilder {
 
     /// Returns how close each rating is to its label.
     ///
-    /// Verdicts are determined as in [`of`](Self::of).
+    /// Verdicts are determined as in [`of`](Self::of). The result is `None` if the labels are verdicts, but a score has no
+    /// verdict.
     ///
     /// # Errors
     /// Returns an [`AgreementError`] if a number is not finite, or if values cannot be compared.
     #[doc(hidden)]
-    pub fn closeness(&self, rows: &[(Rating, Label)]) -> Result<Closeness, AgreementError> {
+    pub fn closeness(&self, rows: &[(Rating, Label)]) -> Result<Option<Closeness>, AgreementError> {
         let pairs = Pairs::of(rows, self)?;
-        if let Some(passing) = pairs.passing.as_ref().filter(|_| pairs.have_verdicts()) {
-            let is_right = |(rating, label): &(Rating, Label)| {
-                Some(pairs.verdict(rating)? == passing.label(label)?)
-            };
-            return Ok(Closeness::Right(rows.iter().map(is_right).collect()));
-        }
-        if rows
-            .iter()
-            .any(|(_, label)| matches!(label, Label::Bool(_) | Label::Class(_)))
-        {
-            return Ok(Closeness::NoVerdict);
-        }
-        let difference = |(rating, label): &(Rating, Label)| match label {
-            Label::Number(label) => Some((rating.score()? - label).abs()),
-            _ => None,
+        let passing = pairs.passing.as_ref().filter(|_| pairs.have_verdicts());
+        let value = |(rating, label): &(Rating, Label)| match (passing, label) {
+            (Some(passing), label) => {
+                let is_right = pairs.verdict(rating)? == passing.label(label)?;
+                Some(f64::from(is_right))
+            }
+            (None, Label::Number(label)) => Some((rating.score()? - label).abs()),
+            (None, _) => None,
         };
-        Ok(Closeness::Difference(rows.iter().map(difference).collect()))
+        let is_number = |label: &Label| matches!(label, Label::Number(_) | Label::Missing);
+        let are_numbers = rows.iter().all(|(_, label)| is_number(label));
+        Ok((passing.is_some() || are_numbers).then(|| Closeness {
+            is_right: passing.is_some(),
+            rows: rows.iter().map(value).collect(),
+        }))
     }
 }
 
@@ -443,20 +435,24 @@ mod tests {
             (Rating::from(None::<bool>), Label::from("no")),
         ];
         let builder = Agreement::builder();
-        let right = Closeness::Right(vec![Some(true), Some(false), None, None]);
+        let of = |is_right, rows: &[Option<f64>]| {
+            let rows = rows.to_vec();
+            Some(Closeness { is_right, rows })
+        };
+        let right = of(true, &[Some(1.0), Some(0.0), None, None]);
         assert_eq!(builder.closeness(&rows).unwrap(), right);
         let grades = [
             (Rating::Score(3.5), Label::Number(5.0)),
             (Rating::Score(2.0), Label::Number(2.0)),
         ];
-        let differences = Closeness::Difference(vec![Some(1.5), Some(0.0)]);
+        let differences = of(false, &[Some(1.5), Some(0.0)]);
         assert_eq!(builder.closeness(&grades).unwrap(), differences);
         let scores = [
             (Rating::Score(0.7), Label::Bool(true)),
             (Rating::Score(0.2), Label::Bool(true)),
         ];
-        assert_eq!(builder.closeness(&scores).unwrap(), Closeness::NoVerdict);
-        let passes = Closeness::Right(vec![Some(true), Some(false)]);
+        assert_eq!(builder.closeness(&scores).unwrap(), None);
+        let passes = of(true, &[Some(1.0), Some(0.0)]);
         assert_eq!(
             builder.clone().threshold(0.5).closeness(&scores).unwrap(),
             passes

@@ -14,7 +14,7 @@ use super::findings::GateVerdict;
 use crate::evaluate::report::ResultRow;
 use crate::json::sorted;
 use crate::messages::escape;
-use crate::results::{Annotation, Results};
+use crate::results::{self, Results};
 use crate::stats::score_difference;
 
 /// The maximum number of rows shown.
@@ -204,14 +204,8 @@ pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
     let repository = env::var_os("GITHUB_WORKSPACE").unwrap_or_default();
     let relative = file.strip_prefix(Path::new(&repository)).unwrap_or(&file);
     let file = relative.to_string_lossy().replace('\\', "/");
-    let title = &*format!("eval {}", source.name);
-    let annotation = Annotation {
-        kind,
-        title,
-        at: Some((&file, source.line)),
-        message,
-    };
-    format!("{annotation}\n")
+    let (title, at) = (format!("eval {}", source.name), (&*file, source.line));
+    format!("{}\n", results::annotation(kind, &title, Some(at), message))
 }
 
 #[cfg(test)]

@@ -6,11 +6,6 @@ use crate::data::{DataError, DataErrorKind};
 use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
-/// The maximum number of metrics in a result file.
-///
-/// Result files with more metrics are rejected.
-pub(super) const MAX_METRICS: usize = 1_000;
-
 /// An error returned when results cannot be read, compared or shown.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -95,13 +90,10 @@ impl ResultsError {
 
     /// Reports an interrupted file as such; a parser only sees the end of its input.
     pub(super) fn of_row(error: DataError, complete: u64) -> Self {
-        let cut_off = |at: &Origin| {
-            Self::read(format!(
-                "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
-            ))
-        };
         match (error.kind(), error.origin()) {
-            (DataErrorKind::CutOff, Some(at)) => cut_off(at),
+            (DataErrorKind::CutOff, Some(at)) => Self::read(format!(
+                "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
+            )),
             (DataErrorKind::NotArray, _) => Self::read(format!(
                 "{}; write it with `score --out`, because the output of `score --json` \
                  has no rows; if each line is a row, rename it to .jsonl",
@@ -109,12 +101,6 @@ impl ResultsError {
             )),
             _ => error.into(),
         }
-    }
-
-    pub(super) fn too_many_metrics(at: &Origin) -> Self {
-        Self::read(format!(
-            "{at}: expected at most {MAX_METRICS} metrics in a result file, found more; write results for fewer metrics"
-        ))
     }
 
     /// Creates an error for a run if it is unknown what the run measured.

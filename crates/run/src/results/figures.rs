@@ -74,6 +74,15 @@ impl Bounds {
         of_metric.map_or(Self::UNKNOWN, Self::Assumed)
     }
 
+    /// Returns the bounds of a metric; those of one that declares no range are assumed.
+    pub(super) fn of_metric(scores: &RunScores, metric: &str) -> Self {
+        let identity = scores.run.identity(metric);
+        match identity.is_some_and(|it| !it.declares_range()) {
+            true => Self::UNKNOWN,
+            false => Self::of(scores, metric),
+        }
+    }
+
     /// Returns the bounds in two runs: the declared ones, if only one run declares them.
     pub(super) fn of_both(runs: [&RunScores; 2], name: &str) -> Self {
         match runs.map(|run| Self::of(run, name)) {
@@ -97,109 +106,6 @@ impl Bounds {
     }
 }
 
-/// The mean of a metric, with its interval.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Figures {
-    kind: ScoreKind,
-    /// `None` if no row has a score.
-    mean: Option<f64>,
-    uncertainty: Uncertainty,
-    /// The rows that are true, among those in the mean.
-    passed: Proportion,
-    /// The lowest and the highest value; infinite without values.
-    extent: [f64; 2],
-}
-
-impl Figures {
-    /// Computes the figures of these values, each with its row's group. The interval is the one in the headline of a
-    /// run.
-    pub(super) fn of(
-        kind: ScoreKind,
-        values: impl IntoIterator<Item = (f64, Option<usize>)>,
-        has_groups: bool,
-        bounds: Bounds,
-    ) -> Self {
-        let mut sample = Sample::new(IntervalOptions {
-            by_group: has_groups,
-            bootstrap: None,
-        });
-        let mut passed = Proportion::default();
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut is_verdict = true;
-        for (value, group) in values {
-            is_verdict &= value == 0.0 || value == 1.0;
-            (least, most) = (least.min(value), most.max(value));
-            passed.record(value >= 1.0);
-            let group = group.map_or(u32::MAX, |group| u32::try_from(group).unwrap_or(u32::MAX));
-            sample.record(Place { row: 0, group }, value);
-        }
-        let of_values = if is_verdict { kind } else { ScoreKind::Number };
-        Self {
-            kind,
-            mean: sample.mean(),
-            uncertainty: sample.uncertainty(of_values, bounds.range(kind, least, most)),
-            passed,
-            extent: [least, most],
-        }
-    }
-
-    /// Replaces the interval by the confidence sequence of a run that ended once its gates were decided, and the figures of a
-    /// sample by its estimate for all rows.
-    pub(super) fn of_part(mut self, run: &RunScores, metric: &str) -> Self {
-        if let Some(ci95) = run.early_interval(metric) {
-            self.uncertainty = Uncertainty::WithoutStderr { ci95 };
-        }
-        if let Some(truth) = run.truth(metric) {
-            let ci95 = truth.interval();
-            self.mean = Some(truth.mean);
-            self.uncertainty = Uncertainty::WithoutStderr { ci95 };
-        }
-        self
-    }
-
-    /// Returns the figures as JSON, with the number of rows that they are of.
-    #[cfg(feature = "html")]
-    pub(super) fn data(&self, rows: u64) -> serde_json::Value {
-        let ci95 = self.uncertainty.ci95().filter(|_| self.mean.is_some());
-        serde_json::json!({
-            "is_bool": self.kind == ScoreKind::Bool,
-            "mean": self.mean,
-            "ci95": ci95,
-            "no_interval": self.uncertainty.reason(),
-            "extent": self.extent,
-            "passed": [self.passed.successes, self.passed.trials],
-            "rows": rows,
-        })
-    }
-}
-
-/// Returns the counts and figures of one metric over the rows of a run, with or without groups.
-pub(super) fn figures_of(
-    scores: impl Iterator<Item = (Score, Option<usize>)>,
-    (run, metric): (&RunScores, &str),
-    kind: ScoreKind,
-    has_groups: bool,
-) -> (Counts, Figures) {
-    let mut counts = Counts::default();
-    let mut values = Vec::new();
-    for (score, group) in scores {
-        counts.record(score.outcome);
-        values.extend(score.counted(run.run.failure_score).map(|it| (it, group)));
-    }
-    if counts.scored == 0 {
-        values.clear();
-    }
-    let is_unknown = run
-        .run
-        .identity(metric)
-        .is_some_and(|it| !it.declares_range());
-    let bounds = match is_unknown {
-        true => Bounds::UNKNOWN,
-        false => Bounds::of(run, metric),
-    };
-    (counts, Figures::of(kind, values, has_groups, bounds))
-}
-
 /// The statistics of a metric over all rows of a run.
 ///
 /// The statistics are used to write files in the formats of other programs.
@@ -220,6 +126,74 @@ pub struct MetricFigures {
     pub method: &'static str,
     /// The number of rows with each outcome.
     pub counts: Counts,
+    /// The rows that are true, among those in the mean.
+    passed: Proportion,
+    /// The lowest and the highest value; infinite without values.
+    extent: [f64; 2],
+}
+
+impl MetricFigures {
+    /// Computes the mean of these scores, each with its row's group. The interval is the one in the headline of a run.
+    pub(super) fn of(
+        kind: ScoreKind,
+        scores: impl Iterator<Item = (Score, Option<usize>)>,
+        failure_score: f64,
+        has_groups: bool,
+        bounds: Bounds,
+    ) -> Self {
+        let mut counts = Counts::default();
+        let mut values = Vec::new();
+        for (score, group) in scores {
+            counts.record(score.outcome);
+            values.extend(score.counted(failure_score).map(|it| (it, group)));
+        }
+        if counts.scored == 0 {
+            values.clear();
+        }
+        let mut sample = Sample::new(IntervalOptions {
+            by_group: has_groups,
+            bootstrap: None,
+        });
+        let mut passed = Proportion::default();
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut is_verdict = true;
+        for (value, group) in values {
+            is_verdict &= value == 0.0 || value == 1.0;
+            (least, most) = (least.min(value), most.max(value));
+            passed.record(value >= 1.0);
+            let group = group.map_or(u32::MAX, |group| u32::try_from(group).unwrap_or(u32::MAX));
+            sample.record(Place { row: 0, group }, value);
+        }
+        let of_values = if is_verdict { kind } else { ScoreKind::Number };
+        Self {
+            kind,
+            score: sample.mean(),
+            uncertainty: sample.uncertainty(of_values, bounds.range(kind, least, most)),
+            method: match kind {
+                _ if has_groups => "cluster-robust (CR2)",
+                ScoreKind::Bool => "Wilson",
+                ScoreKind::Number | ScoreKind::Corpus => "Student's t",
+            },
+            counts,
+            passed,
+            extent: [least, most],
+        }
+    }
+
+    /// Returns the mean, its interval and the number of rows as JSON.
+    #[cfg(feature = "html")]
+    pub(super) fn data(&self) -> serde_json::Value {
+        let ci95 = self.uncertainty.ci95().filter(|_| self.score.is_some());
+        serde_json::json!({
+            "is_bool": self.kind == ScoreKind::Bool,
+            "mean": self.score,
+            "ci95": ci95,
+            "no_interval": self.uncertainty.reason(),
+            "extent": self.extent,
+            "passed": [self.passed.successes, self.passed.trials],
+            "rows": self.counts.rows(),
+        })
+    }
 }
 
 /// Writes the score with its interval and denominators: `68.06% [53.43, 82.68] (mean of 23/24, 1 failed counted as 0; 71.01% of the 23
@@ -263,42 +237,47 @@ impl RunScores {
     /// Returns the statistics of a metric over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
-        let is_corpus = self.run.known(metric).is_counted;
-        let kind = match self.run.kind(metric) {
-            _ if is_corpus => ScoreKind::Corpus,
-            kind => kind.unwrap_or(ScoreKind::Number),
-        };
-        let has_groups = (0..self.len()).any(|row| self.group_number(row).is_some());
-        let scores = self.column(metric).enumerate();
-        let scores = scores.map(|(row, score)| (score, self.group_number(row)));
-        let (counts, figures) = figures_of(scores, (self, metric), kind, has_groups);
-        let figures = figures.of_part(self, metric);
-        let method = match (kind, has_groups) {
-            (ScoreKind::Corpus, _) => "none: one score over all rows",
-            _ if self.early_interval(metric).is_some() => "confidence sequence",
-            _ if let Some(truth) = self.truth(metric) => truth.method.name(),
-            (_, true) => "cluster-robust (CR2)",
-            (ScoreKind::Bool, false) => "Wilson",
-            (ScoreKind::Number, false) => "Student's t",
-        };
-        let (score, uncertainty) = match is_corpus {
-            true => (self.corpus_score(metric), Uncertainty::NotComputed),
-            false => (figures.mean, figures.uncertainty),
-        };
-        MetricFigures {
-            kind,
-            score,
-            uncertainty,
-            method,
-            counts,
+        let kind = self.run.kind(metric).unwrap_or(ScoreKind::Number);
+        let has_groups = (0..self.rows.len()).any(|row| self.group_number(row).is_some());
+        let figures = self.figures_of(metric, kind, has_groups);
+        match self.run.known(metric).is_counted {
+            true => MetricFigures {
+                kind: ScoreKind::Corpus,
+                score: self.corpus_score(metric),
+                uncertainty: Uncertainty::NotComputed,
+                method: "none: one score over all rows",
+                ..figures
+            },
+            false => figures,
         }
     }
 
-    /// Returns the confidence sequence of a metric's mean, if the run ended before all rows were evaluated.
-    pub(super) fn early_interval(&self, metric: &str) -> Option<Interval> {
-        let early = self.run.manifest()?.run.early.as_ref()?;
-        let [low, high] = *early.ci95.get(metric)?;
-        Some(Interval { low, high })
+    /// Returns the mean over all rows. If the run ended once its gates were decided, the interval is the confidence
+    /// sequence. If it judged a sample, the figures are estimates for all rows.
+    pub(super) fn figures_of(
+        &self,
+        metric: &str,
+        kind: ScoreKind,
+        has_groups: bool,
+    ) -> MetricFigures {
+        let scores = self.column(metric).enumerate();
+        let scores = scores.map(|(row, score)| (score, self.group_number(row)));
+        let (failure_score, bounds) = (self.run.failure_score, Bounds::of_metric(self, metric));
+        let mut figures = MetricFigures::of(kind, scores, failure_score, has_groups, bounds);
+        let manifest = self.run.manifest();
+        let early = manifest.and_then(|it| it.run.early.as_ref()?.ci95.get(metric));
+        if let Some([low, high]) = early.copied() {
+            let ci95 = Interval { low, high };
+            figures.uncertainty = Uncertainty::WithoutStderr { ci95 };
+            figures.method = "confidence sequence";
+        }
+        if let Some(truth) = self.truth(metric) {
+            let ci95 = truth.interval();
+            figures.score = Some(truth.mean);
+            figures.uncertainty = Uncertainty::WithoutStderr { ci95 };
+            figures.method = truth.method.name();
+        }
+        figures
     }
 
     /// Returns the estimate of a metric that judged a sample of the rows.
@@ -309,7 +288,7 @@ impl RunScores {
 
     /// Returns the score of all rows, from their contributions. Files from an earlier version have none.
     fn corpus_score(&self, metric: &str) -> Option<f64> {
-        let mut counted = (0..self.len()).filter_map(|row| self.corpus(metric, row));
+        let mut counted = (0..self.rows.len()).filter_map(|row| self.corpus(metric, row));
         let mut all = counted.next()?.clone();
         counted.for_each(|more| all.merge(more));
         all.score().ok()
@@ -398,18 +377,14 @@ mod tests {
     use super::*;
     use crate::stats::decimals;
 
-    fn figures(kind: ScoreKind, values: &[f64]) -> Figures {
-        Figures::of(
-            kind,
-            values.iter().map(|value| (*value, None)),
-            false,
-            Bounds::UNKNOWN,
-        )
+    fn figures(kind: ScoreKind, values: &[f64]) -> MetricFigures {
+        let scores = values.iter().map(|value| (Score::of_part(*value), None));
+        MetricFigures::of(kind, scores, 0.0, false, Bounds::UNKNOWN)
     }
 
     /// The mean and the interval with four decimals, and why there is none.
-    fn shown(figures: &Figures) -> String {
-        let mean = figures.mean;
+    fn shown(figures: &MetricFigures) -> String {
+        let mean = figures.score;
         let mean = mean.map_or("none".to_owned(), |mean| decimals(mean, 4));
         match figures.uncertainty.ci95() {
             Some(ci95) => format!("{mean} {ci95:.4}"),
@@ -446,8 +421,9 @@ mod tests {
         let copies = |times: usize| {
             let rows = (0..8).zip([1.0, 0.0].into_iter().cycle());
             let rows = std::iter::repeat_n(rows, times).flatten();
-            let values = rows.map(|(group, value)| (value, Some(group)));
-            shown(&Figures::of(ScoreKind::Bool, values, true, Bounds::UNKNOWN))
+            let scores = rows.map(|(group, value)| (Score::of_part(value), Some(group)));
+            let (kind, bounds) = (ScoreKind::Bool, Bounds::UNKNOWN);
+            shown(&MetricFigures::of(kind, scores, 0.0, true, bounds))
         };
         assert_eq!(copies(1), "0.5000 [0.1668, 0.8332]");
         assert_eq!(copies(5), copies(1));

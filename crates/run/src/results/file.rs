@@ -46,7 +46,7 @@ pub struct Results {
     rows: Vec<ResultRow>,
     index: RowIndex,
     /// Figures of each metric over all rows, for reports.
-    properties: HashMap<String, Vec<(String, String)>>,
+    pub(super) properties: HashMap<String, Vec<(String, String)>>,
 }
 
 impl Results {
@@ -142,14 +142,6 @@ impl Results {
     }
 
     /// Returns the figures of a metric, in the order in which they were added.
-    #[cfg(feature = "junit")]
-    pub(super) fn properties(&self, metric: &str) -> &[(String, String)] {
-        self.properties
-            .get(metric)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-    }
-
     pub(crate) fn set_manifest(&mut self, manifest: Manifest) {
         self.run.set_manifest(Ok(Box::new(manifest)));
     }
@@ -249,12 +241,11 @@ impl Results {
             results.add(ResultRow::of(row, &names))?;
         }
         results.add_figures(result);
-        if results.rows.is_empty() {
-            Err(ResultsError::read(
+        match results.rows.is_empty() {
+            true => Err(ResultsError::read(
                 "the evaluation has no rows; do not set `keep_results(false)`",
-            ))
-        } else {
-            Ok(results)
+            )),
+            false => Ok(results),
         }
     }
 
@@ -283,14 +274,6 @@ impl Results {
                 self.run.set_number(name);
             }
         }
-    }
-}
-
-impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
-    type Error = ResultsError;
-
-    fn try_from(result: &EvaluationResult<G, P>) -> Result<Self, ResultsError> {
-        Self::of(result)
     }
 }
 
@@ -369,6 +352,11 @@ pub fn write_foreign_rows(
         let value = valid_text(&value).unwrap_or_default();
         Some((valid_text(&name)?, value))
     };
+    let ending = if run.is_partial {
+        "stopped"
+    } else {
+        "complete"
+    };
     let run = RunManifest {
         label: run.label.and_then(|label| valid_text(&label)),
         tags: run.tags.into_iter().filter_map(tag).collect(),
@@ -376,12 +364,7 @@ pub fn write_foreign_rows(
         repeats: run.repeats,
         rows: count,
         failed_rows,
-        ending: if run.is_partial {
-            "stopped"
-        } else {
-            "complete"
-        }
-        .to_owned(),
+        ending: ending.to_owned(),
         ..RunManifest::default()
     };
     // The duration of the other program is not known.

@@ -1,5 +1,6 @@
 //! Results as JUnit XML, the format in which CI systems show test results.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -11,22 +12,23 @@ use super::run::read_rows;
 use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::contract::score::OFFLINE_JUDGE;
 
-/// One row's result for a metric, as CI shows it.
-enum Case<'a> {
-    Passed,
-    Failed(&'a ResultScore),
-    Error(&'a ResultScore),
-    Skipped(ResultOutcome),
-}
-
-impl<'a> Case<'a> {
-    fn of(score: &'a ResultScore) -> Self {
-        match score.outcome {
-            ResultOutcome::Scored if score.passed == Some(false) => Self::Failed(score),
-            ResultOutcome::Scored | ResultOutcome::Counted => Self::Passed,
-            outcome if outcome.is_failure() => Self::Error(score),
-            outcome => Self::Skipped(outcome),
+/// Returns how CI shows a row that did not pass: the name of the element, its message and its text.
+fn reason(score: &ResultScore) -> Option<(&'static str, Cow<'_, str>, Option<&str>)> {
+    match score.outcome {
+        ResultOutcome::Scored if score.passed == Some(false) => {
+            let value = score.value.map(|value| format!("score {value}"));
+            Some((
+                "failure",
+                value.unwrap_or_default().into(),
+                score.explanation(),
+            ))
         }
+        ResultOutcome::Scored | ResultOutcome::Counted => None,
+        outcome if outcome.is_failure() => {
+            let error = score.error.as_deref().unwrap_or(outcome.name());
+            Some(("error", error.into(), None))
+        }
+        outcome => Some(("skipped", outcome.name().into(), None)),
     }
 }
 
@@ -127,15 +129,13 @@ impl Results {
             suite = suite.with_attribute(("time", &*seconds.to_string()));
         }
         let of_judge = totals.is_judged_offline.then_some(("judge", OFFLINE_JUDGE));
-        let properties = self
-            .properties(metric)
-            .iter()
-            .map(|(name, value)| (&**name, &**value));
+        let properties = self.properties.get(metric).into_iter().flatten();
+        let properties = properties.map(|(name, value)| (&**name, &**value));
         let properties: Vec<_> = properties.chain(of_judge).collect();
         suite.write_inner_content(|xml| {
             write_properties(&properties, xml)?;
             rows(&mut |row| match row.scores.get(metric) {
-                Some(score) => write_case(&name, row, &Case::of(score), xml),
+                Some(score) => write_case(&name, row, score, xml),
                 None => Ok(()),
             })
         })?;
@@ -158,11 +158,11 @@ struct Suite {
 impl Suite {
     fn add(&mut self, row: &ResultRow, score: &ResultScore) {
         self.cases += 1;
-        match Case::of(score) {
-            Case::Passed => {}
-            Case::Failed(_) => self.failures += 1,
-            Case::Error(_) => self.errors += 1,
-            Case::Skipped(_) => self.skipped += 1,
+        match reason(score) {
+            None => {}
+            Some(("failure", ..)) => self.failures += 1,
+            Some(("error", ..)) => self.errors += 1,
+            Some(_) => self.skipped += 1,
         }
         if let Some(seconds) = row.latency_s {
             self.seconds = Some(self.seconds.map_or(seconds, |sum| sum + seconds));
@@ -192,10 +192,11 @@ fn write_properties(
     Ok(())
 }
 
+/// `<testcase name="a" classname="f1"><failure message="score 0.25">one word of four</failure></testcase>`
 fn write_case(
     metric: &str,
     row: &ResultRow,
-    case: &Case<'_>,
+    score: &ResultScore,
     xml: &mut Writer<&mut dyn Write>,
 ) -> io::Result<()> {
     let mut element = xml
@@ -204,39 +205,20 @@ fn write_case(
     if let Some(seconds) = row.latency_s {
         element = element.with_attribute(("time", &*seconds.to_string()));
     }
-    match case {
-        Case::Passed => element.write_empty()?,
-        Case::Failed(score) => element.write_inner_content(|xml| {
-            let value = score
-                .value
-                .map_or(String::new(), |value| format!("score {value}"));
-            write_reason("failure", &value, score.explanation(), xml)
-        })?,
-        Case::Error(score) => element.write_inner_content(|xml| {
-            let error = score.error.as_deref().unwrap_or(score.outcome.name());
-            write_reason("error", error, None, xml)
-        })?,
-        Case::Skipped(outcome) => {
-            element.write_inner_content(|xml| write_reason("skipped", outcome.name(), None, xml))?
-        }
+    let Some((name, message, text)) = reason(score) else {
+        element.write_empty()?;
+        return Ok(());
     };
-    Ok(())
-}
-
-/// `<failure message="score 0.25">one word of four</failure>`
-fn write_reason(
-    name: &str,
-    message: &str,
-    text: Option<&str>,
-    xml: &mut Writer<&mut dyn Write>,
-) -> io::Result<()> {
-    let element = xml
-        .create_element(name)
-        .with_attribute(("message", &*valid(message)));
-    match text {
-        Some(text) => element.write_text_content(BytesText::new(&valid(text)))?,
-        None => element.write_empty()?,
-    };
+    element.write_inner_content(|xml| {
+        let reason = xml
+            .create_element(name)
+            .with_attribute(("message", &*valid(&message)));
+        match text {
+            Some(text) => reason.write_text_content(BytesText::new(&valid(text)))?,
+            None => reason.write_empty()?,
+        };
+        Ok(())
+    })?;
     Ok(())
 }
 

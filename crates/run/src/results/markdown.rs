@@ -1,7 +1,6 @@
 //! For CI jobs: summaries in Markdown (GitHub's flavor), and annotations, which are workflow commands of GitHub Actions.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::contract::{Outcome, ScoreKind, Scored};
 use crate::evaluate::{Ending, EvaluationResult, RowResult};
@@ -162,37 +161,19 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// An annotation on a GitHub Actions run.
+/// Returns an annotation on a GitHub Actions run in one line: `::error file=src/lib.rs,line=7,title=eval f1::failed`.
 ///
 /// GitHub's runners also read annotations from standard error.
+///
+/// The kind is `error`, `warning` or `notice`. The annotation is `at` a line of a file, whose path is relative to the
+/// root of the repository. The message can contain line breaks.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub struct Annotation<'a> {
-    /// The kind of the annotation.
-    ///
-    /// This is `error`, `warning` or `notice`.
-    pub kind: &'a str,
-    /// The title of the annotation.
-    pub title: &'a str,
-    /// The path of a file and a line number in that file.
-    ///
-    /// The path is relative to the root of the repository.
-    pub at: Option<(&'a str, u32)>,
-    /// The message of the annotation.
-    ///
-    /// The message can contain line breaks.
-    pub message: &'a str,
-}
-
-/// One line: `::error file=src/lib.rs,line=7,title=eval capitals::f1 >= 0.8: failed`.
-impl fmt::Display for Annotation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "::{} ", self.kind)?;
-        if let Some((file, line)) = self.at {
-            write!(f, "file={},line={line},", property(file))?;
-        }
-        write!(f, "title={}::{}", property(self.title), data(self.message))
-    }
+pub fn annotation(kind: &str, title: &str, at: Option<(&str, u32)>, message: &str) -> String {
+    let at = at.map_or(String::new(), |(file, line)| {
+        format!("file={},line={line},", property(file))
+    });
+    let (title, message) = (property(title), data(message));
+    format!("::{kind} {at}title={title}::{message}")
 }
 
 /// Escapes the message of a workflow command.
@@ -209,19 +190,13 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Annotation;
+    use super::annotation;
 
     #[test]
     fn a_message_cannot_end_the_command_or_add_a_property() {
         let message = "50% of `a,b`::warning\r\n::stop-commands::x";
-        let annotation = Annotation {
-            kind: "error",
-            title: "a:b,c\n%",
-            at: None,
-            message,
-        };
         assert_eq!(
-            annotation.to_string(),
+            annotation("error", "a:b,c\n%", None, message),
             "::error title=a%3Ab%2Cc%0A%25::50%25 of `a,b`::warning%0D%0A::stop-commands::x"
         );
     }

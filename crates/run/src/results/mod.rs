@@ -38,9 +38,9 @@ pub use file::Results;
 pub use file::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};
 #[cfg(feature = "html")]
 pub use html::{HtmlReport, ReportRun};
-pub use markdown::{Annotation, markdown};
+pub use markdown::markdown;
 #[doc(hidden)]
-pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
+pub use markdown::{MAX_MARKDOWN_ROWS, annotation, does_not_pass, markdown_with_rows};
 #[doc(hidden)]
 pub use parse::parse_cell;
 #[doc(hidden)]

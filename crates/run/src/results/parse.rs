@@ -1,12 +1,12 @@
 //! Converts a row's object or columns to a [`ResultRow`], or returns an error that names the invalid key.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
 
-use super::error::{MAX_METRICS, ResultsError};
+use super::error::ResultsError;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::contract::{Fields, Origin};
 use crate::data::{GOLD_HASH, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns, metric_of};
@@ -27,26 +27,6 @@ const ROW_KEYS: [&str; 9] = [
     REFERENCE_KEY,
     GOLD_HASH,
     PRED_HASH,
-];
-
-/// The keys of a score. In a flat file, each can be a column.
-const SCORE_KEYS: [&str; 16] = [
-    "outcome",
-    "value",
-    "passed",
-    "metadata",
-    "components",
-    "confidence",
-    "details",
-    "feedback",
-    "error",
-    "cost_msats",
-    "missing",
-    "gated_by",
-    "budget_msats",
-    "probability",
-    "parts",
-    "corpus",
 ];
 
 /// Says what the value of a key must be.
@@ -93,27 +73,32 @@ pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
     let mut fields = pair.attributes;
     let gold = side(pair.gold.data, fields.remove("gold"));
     let pred = side(pair.pred.data, fields.remove("pred"));
-    // In file order, which reading the scores does not keep.
     let columns = is_flat.then(|| attribute_columns(&fields));
     if is_flat {
-        names = fields
-            .keys()
-            .filter_map(metric_of)
-            .map(str::to_owned)
-            .collect();
+        let metrics = fields.keys().filter_map(metric_of);
+        names = metrics.map(str::to_owned).collect();
+    }
+    let is_result = match is_flat {
+        true => !names.is_empty(),
+        false => fields.get("scores").is_some_and(Value::is_object),
+    };
+    if !is_result {
+        return Err(not_results(&fields, &at));
     }
     let names = IndexSet::<String>::from_iter(names);
-    let scores = scores(&mut fields, &names, is_flat, &at)?;
-    let mut key = |key: &str| {
-        let value = fields.swap_remove(key).unwrap_or_default();
-        converted(key, value, is_flat)
+    let (mut keys, mut scores) = keys_and_scores(fields, &names, is_flat);
+    let read_score = |metric: &String| {
+        let written = scores.remove(metric).unwrap_or_default();
+        Ok((metric.clone(), score(written, metric, is_flat, &at)?))
     };
+    let scores = names.iter().map(read_score);
+    let scores = scores.collect::<Result<_, ResultsError>>()?;
+    let mut key = |key: &str| converted(key, keys.remove(key).unwrap_or_default(), is_flat);
     let (repeats, is_positional) = (key("repeats"), key(POSITIONAL) == Value::Bool(true));
     let keys = ROW_KEYS.map(|name| (name.to_owned(), key(name)));
     let mut keys: Map<_, _> = keys.into_iter().filter(|(_, it)| !it.is_null()).collect();
     keys.insert("id".to_owned(), pair.id.into());
     keys.insert("scores".to_owned(), json!({}));
-    let scores = read_scores(&scores, &names, is_flat, &at)?;
     let read: ResultRow = read(&Value::Object(keys), &str::to_owned, &at)?;
     let row = ResultRow {
         origin: Some(at),
@@ -129,31 +114,51 @@ pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
     Ok(row.completed())
 }
 
-/// Reads the scores of these metrics in order.
-fn read_scores(
-    scores: &Map<String, Value>,
+/// Splits the fields of a row into its own keys, and the scores of its metrics as objects. In a flat row, the column
+/// `NAME` of a metric is the value of its score, and `NAME.KEY` is another key.
+fn keys_and_scores(
+    fields: Fields,
     names: &IndexSet<String>,
     is_flat: bool,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut keys, mut scores) = (Map::new(), Map::new());
+    for (column, value) in fields {
+        match (column.rsplit_once('.'), value) {
+            (None, Value::Object(of_row)) if !is_flat && column == "scores" => scores = of_row,
+            (_, value) if is_flat && names.contains(&column) => {
+                scores.entry(column).or_insert_with(|| json!({}))["value"] = value;
+            }
+            (Some((metric, key)), value) if is_flat && names.contains(metric) => {
+                scores.entry(metric).or_insert_with(|| json!({}))[key] = value;
+            }
+            (_, value) => drop(keys.insert(column, value)),
+        }
+    }
+    (keys, scores)
+}
+
+/// Reads a score.
+fn score(
+    mut written: Value,
+    metric: &str,
+    is_flat: bool,
     at: &Origin,
-) -> Result<IndexMap<String, ResultScore>, ResultsError> {
-    let read = |metric: &String| {
-        let written = scores.get(metric).unwrap_or(&Value::Null);
-        let name = |key: &str| match key {
-            "value" if is_flat => metric.clone(),
-            key if is_flat => format!("{metric}.{key}"),
-            "" => format!("scores.{metric}"),
-            key => format!("scores.{metric}.{key}"),
-        };
-        let mut score: ResultScore = read(written, &name, at)?;
-        score.finish().map_err(|path| {
-            ResultsError::invalid(at, &name(&path), expected("value"), &found(&Value::Null))
-        })?;
-        let label = format!("judge: {OFFLINE_JUDGE}");
-        let mut details = score.details.iter().filter(|_| is_flat);
-        score.is_judged_offline |= details.any(|it| it.contains(&label));
-        Ok((metric.clone(), score))
+) -> Result<ResultScore, ResultsError> {
+    convert(&mut written, is_flat);
+    let name = |key: &str| match key {
+        "value" if is_flat => metric.to_owned(),
+        key if is_flat => format!("{metric}.{key}"),
+        "" => format!("scores.{metric}"),
+        key => format!("scores.{metric}.{key}"),
     };
-    names.iter().map(read).collect()
+    let mut score: ResultScore = read(&written, &name, at)?;
+    score.finish().map_err(|path| {
+        ResultsError::invalid(at, &name(&path), expected("value"), &found(&Value::Null))
+    })?;
+    let label = format!("judge: {OFFLINE_JUDGE}");
+    let mut details = score.details.iter().filter(|_| is_flat);
+    score.is_judged_offline |= details.any(|it| it.contains(&label));
+    Ok(score)
 }
 
 /// Deserializes a row or a score, or says which key is invalid. `name` is what a message calls a key.
@@ -201,39 +206,6 @@ fn side(fields: Fields, whole: Option<Value>) -> Option<Value> {
 
 fn is_empty(cell: &Value) -> bool {
     cell.as_str().is_some_and(str::is_empty)
-}
-
-/// Returns the results of the metrics as objects.
-fn scores(
-    fields: &mut Fields,
-    names: &IndexSet<String>,
-    is_flat: bool,
-    at: &Origin,
-) -> Result<Map<String, Value>, ResultsError> {
-    let mut score = |name: &String| {
-        let mut cell = |key: &str| match key {
-            "value" => fields.swap_remove(name),
-            _ => fields.swap_remove(&format!("{name}.{key}")),
-        };
-        let keys = SCORE_KEYS.map(|key| (key.to_owned(), cell(key).unwrap_or_default()));
-        (name.clone(), Value::from_iter(keys))
-    };
-    let mut scores: Map<_, _> = if is_flat {
-        names.iter().map(&mut score).collect()
-    } else {
-        match fields.swap_remove("scores") {
-            Some(Value::Object(scores)) => scores,
-            _ => return Err(not_results(fields, at)),
-        }
-    };
-    if is_flat && scores.is_empty() {
-        return Err(not_results(fields, at));
-    }
-    if scores.len() > MAX_METRICS {
-        return Err(ResultsError::too_many_metrics(at));
-    }
-    scores.values_mut().for_each(|it| convert(it, is_flat));
-    Ok(scores)
 }
 
 /// Converts the keys of a score and of its components. A key without a value is removed, and null is an empty score.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use super::error::{MAX_METRICS, ResultsError};
+use super::error::ResultsError;
 use super::parse::checked;
 use crate::contract::{Direction, MetricIdentity, Origin, ScoreKind};
 use crate::data::{
@@ -27,6 +27,9 @@ use crate::messages::escape;
 /// The name, after the dot, of the score of all rows for a metric that also scores single rows.
 pub(super) const CORPUS: &str = "corpus";
 
+/// The maximum number of metrics in a run.
+const MAX_METRICS: usize = 1_000;
+
 /// The name, the metrics and the manifest of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
@@ -40,10 +43,12 @@ pub(super) struct Run {
 /// Properties of a metric, as seen in the rows of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KnownMetric {
-    /// `None` if no row has a score.
-    pub(super) kind: Option<ScoreKind>,
-    /// `true` if any score is neither pass or fail, nor a mean of repeats that are.
-    pub(super) has_numbers: bool,
+    /// `true` if any score is pass or fail.
+    has_verdicts: bool,
+    /// `true` if any score is the share of a row's repeats that pass.
+    has_shares: bool,
+    /// `true` if any score is another number.
+    has_numbers: bool,
     /// `true` if any row counts toward a score of all rows without a score of its own.
     pub(super) is_counted: bool,
     /// `true` if any row contributes to a score of all rows.
@@ -53,9 +58,17 @@ pub(super) struct KnownMetric {
 }
 
 impl KnownMetric {
+    /// Returns the kind of the scores; verdicts together with numbers are numbers. Without a score, there is none.
+    pub(super) fn kind(self) -> Option<ScoreKind> {
+        match self.has_numbers || self.has_shares {
+            true => Some(ScoreKind::Number),
+            false => self.has_verdicts.then_some(ScoreKind::Bool),
+        }
+    }
+
     /// Returns `true` if every score is pass or fail, or the share of a row's repeats that pass.
-    pub(super) fn has_shares(self) -> bool {
-        self.kind.is_some() && !self.has_numbers
+    pub(super) fn is_pass_or_fail(self) -> bool {
+        !self.has_numbers && (self.has_shares || self.has_verdicts)
     }
 
     fn add(&mut self, score: &ResultScore) {
@@ -63,24 +76,10 @@ impl KnownMetric {
         self.has_corpus |= score.corpus.is_some();
         self.has_corpus_part |=
             score.parts.contains_key(CORPUS) || score.components.contains_key(CORPUS);
-        if score.value.is_none() {
-            return;
-        }
-        let is_verdict = score.is_verdict();
-        self.has_numbers |= !is_verdict && !score.is_share;
-        self.add_kind(if is_verdict {
-            ScoreKind::Bool
-        } else {
-            ScoreKind::Number
-        });
-    }
-
-    /// Adds the kind of other scores. Verdicts together with numbers are numbers.
-    fn add_kind(&mut self, kind: ScoreKind) {
-        self.kind = match self.kind {
-            Some(known) if known != kind => Some(ScoreKind::Number),
-            _ => Some(kind),
-        };
+        let (has_score, is_verdict) = (score.value.is_some(), score.is_verdict());
+        self.has_verdicts |= has_score && is_verdict;
+        self.has_shares |= has_score && !is_verdict && score.is_share;
+        self.has_numbers |= has_score && !is_verdict && !score.is_share;
     }
 }
 
@@ -152,7 +151,10 @@ impl Run {
             entry(&mut self.metrics, place, name).add(score);
         }
         match self.metrics.len() > MAX_METRICS {
-            true => Err(ResultsError::too_many_metrics(&row.at())),
+            true => Err(ResultsError::read(format!(
+                "{}: expected at most {MAX_METRICS} metrics in a result file, found more; write results for fewer metrics",
+                row.at()
+            ))),
             false => Ok(()),
         }
     }
@@ -169,8 +171,7 @@ impl Run {
     /// may be a number too.
     pub(super) fn set_number(&mut self, metric: &str) {
         if let Some(known) = self.metrics.get_mut(metric) {
-            known.kind = known.kind.map(|_| ScoreKind::Number);
-            known.has_numbers = true;
+            known.has_numbers |= known.kind().is_some();
         }
     }
 
@@ -204,7 +205,7 @@ impl Run {
     }
 
     pub(super) fn kind(&self, metric: &str) -> Option<ScoreKind> {
-        self.known(metric).kind
+        self.known(metric).kind()
     }
 
     /// Returns what the rows show about a metric.
@@ -299,26 +300,18 @@ impl RowIndex {
 
 /// Returns an error if the file is a manifest, or if only its manifest exists.
 fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
-    let manifest = manifest_path(file);
-    if !file.exists() && manifest.exists() {
-        return Err(ResultsError::read(format!(
-            "{}: no such file, only its manifest {}; restore the result file, or score again",
-            file.display(),
-            manifest.display()
-        )));
-    }
-    match file
-        .to_str()
-        .and_then(|path| path.strip_suffix(MANIFEST_SUFFIX))
-    {
+    let (name, manifest) = (file.to_string_lossy(), manifest_path(file));
+    let message = match name.strip_suffix(MANIFEST_SUFFIX) {
         Some(results) => {
-            let manifest = file.display();
-            Err(ResultsError::read(format!(
-                "{manifest}: expected a result file, found its manifest; write {results}"
-            )))
+            format!("{name}: expected a result file, found its manifest; write {results}")
         }
-        None => Ok(()),
-    }
+        None if !file.exists() && manifest.exists() => format!(
+            "{name}: no such file, only its manifest {}; restore the result file, or score again",
+            manifest.display()
+        ),
+        None => return Ok(()),
+    };
+    Err(ResultsError::read(message))
 }
 
 /// Reads the rows of a file in order and calls a function with each row.
@@ -351,20 +344,16 @@ pub(super) fn read_lines<E: From<ResultsError>>(
         }
         if let Some(mut row) = raw.json().and_then(|line| of_line(line, &raw.at)) {
             shrink(&mut row);
-            return Ok(Some((row, true)));
+            return Ok(Some(Ok((row, true))));
         }
         let row = ObjectRow::read(raw)?;
         let has_id = row.has_id;
-        let row = checked(row).map_err(Failure::Results)?;
-        Ok(Some((row, has_id)))
+        Ok::<_, DataError>(Some(checked(row).map(|row| (row, has_id))))
     };
     let mut file = open_objects(file).map_err(|error| ResultsError::of_row(error, 0))?;
     file.each_row(read, |row| {
-        let row = row.map_err(|error| match error {
-            Failure::Data(error) => ResultsError::of_row(error, complete),
-            Failure::Results(error) => error,
-        })?;
-        let Some((mut row, has_id)) = row else {
+        let row = row.map_err(|error| ResultsError::of_row(error, complete))?;
+        let Some((mut row, has_id)) = row.transpose()? else {
             return Ok(());
         };
         references.extend(row.manifest.take());
@@ -386,18 +375,6 @@ fn of_line(text: &str, at: &Origin) -> Option<ResultRow> {
     inexact_number(text)
         .is_none()
         .then_some(ResultRow { origin, ..row })
-}
-
-/// Why a row cannot be read.
-enum Failure {
-    Data(DataError),
-    Results(ResultsError),
-}
-
-impl From<DataError> for Failure {
-    fn from(error: DataError) -> Self {
-        Self::Data(error)
-    }
 }
 
 /// Returns the manifest of a result file, or the reason the file has none.

@@ -13,6 +13,7 @@ use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json;
+use crate::messages::{escape, suggest};
 
 /// The scores of a run, for use in a comparison.
 ///
@@ -24,7 +25,7 @@ pub struct RunScores {
     pub(super) rows: RowIndex,
     scores: IndexMap<String, Vec<Score>>,
     /// The parts of metrics that were asked for, by their names, such as `f1.precision`.
-    parts: IndexMap<String, PartColumn>,
+    parts: IndexMap<String, Vec<Score>>,
     /// Contributions to scores of all rows, by metric.
     corpus: IndexMap<String, Vec<Option<Counted>>>,
     groups: Option<GroupColumn>,
@@ -54,23 +55,23 @@ impl RunScores {
     ) -> Result<Self, ResultsError> {
         let mut scores = Self::new(Run::new(String::new()), names, group);
         scores.run = Run::read(file, shrink, |row| {
-            scores.add(&row)?;
-            each(scores.len() - 1, row);
+            let place = scores.rows.len();
+            scores.rows.add(&row)?;
+            scores.add(place, &row);
+            each(place, row);
             Ok(())
         })?;
         Ok(scores)
     }
 
     /// Returns the scores of rows in memory.
-    pub(super) fn of(
-        results: &Results,
-        names: &IndexSet<String>,
-        group: Option<&str>,
-    ) -> Result<Self, ResultsError> {
+    pub(super) fn of(results: &Results, names: &IndexSet<String>, group: Option<&str>) -> Self {
         let mut scores = Self::new(results.run.clone(), names, group);
-        let mut rows = results.rows().iter();
-        rows.try_for_each(|row| scores.add(row))?;
-        Ok(scores)
+        scores.rows = results.index().clone();
+        for (place, row) in results.rows().iter().enumerate() {
+            scores.add(place, row);
+        }
+        scores
     }
 
     /// Every metric has a column; `names` can add parts of metrics.
@@ -90,10 +91,8 @@ impl RunScores {
         }
     }
 
-    /// Adds a row.
-    fn add(&mut self, row: &ResultRow) -> Result<(), ResultsError> {
-        let place = self.rows.len();
-        self.rows.add(row)?;
+    /// Adds what the row at this place has to the columns.
+    fn add(&mut self, place: usize, row: &ResultRow) {
         let mut metric_cost_msats = 0_u64;
         for (metric, (name, score)) in row.scores.iter().enumerate() {
             metric_cost_msats = metric_cost_msats.saturating_add(score.cost_msats);
@@ -105,8 +104,7 @@ impl RunScores {
         }
         for (name, part) in &mut self.parts {
             let selected = Selected::new(name);
-            set(&mut part.scores, place, selected.score(row));
-            part.is_known |= selected.has_part(row);
+            set(part, place, selected.score(row));
         }
         let usage = Usage {
             latency_s: row.latency_s,
@@ -121,7 +119,6 @@ impl RunScores {
         if let Some(groups) = &mut self.groups {
             groups.add(row);
         }
-        Ok(())
     }
 
     setters! {
@@ -144,18 +141,12 @@ impl RunScores {
     /// Returns the number of rows.
     #[doc(hidden)]
     pub fn row_count(&self) -> u64 {
-        self.len() as u64
-    }
-
-    /// Returns the number of rows as a `usize`.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.rows.len() as u64
     }
 
     /// Returns a function that maps a row to its result for a metric or part.
     pub(super) fn scores_of(&self, name: &str) -> impl Fn(usize) -> Score {
-        let part = self.parts.get(name).map(|part| &part.scores);
-        let column = part.or_else(|| self.scores.get(name));
+        let column = self.parts.get(name).or_else(|| self.scores.get(name));
         move |row| {
             column
                 .and_then(|it| it.get(row))
@@ -166,12 +157,7 @@ impl RunScores {
 
     /// Returns the results of a metric or part for all rows.
     pub(super) fn column(&self, name: &str) -> impl Iterator<Item = Score> {
-        (0..self.len()).map(self.scores_of(name))
-    }
-
-    /// Returns `true` if any row has this part.
-    pub(super) fn has_part(&self, name: &str) -> bool {
-        self.parts.get(name).is_some_and(|part| part.is_known)
+        (0..self.rows.len()).map(self.scores_of(name))
     }
 
     /// Returns a row's contribution to a score of all rows.
@@ -181,7 +167,8 @@ impl RunScores {
 
     /// Returns the group of a row.
     pub(super) fn group(&self, row: usize) -> Option<&str> {
-        self.name_of_group(self.group_number(row)?)
+        let names = &self.groups.as_ref()?.names;
+        names.get_index(self.group_number(row)?).map(String::as_str)
     }
 
     /// Returns the number of a row's group.
@@ -189,32 +176,27 @@ impl RunScores {
         *self.groups.as_ref()?.of_row.get(row)?
     }
 
-    /// Returns the group with this number.
-    pub(super) fn name_of_group(&self, number: usize) -> Option<&str> {
-        self.groups
-            .as_ref()?
-            .names
-            .get_index(number)
-            .map(String::as_str)
-    }
-
-    /// Returns the attributes that could define groups.
-    pub(super) fn known_fields(&self) -> impl Iterator<Item = &str> {
-        let groups = self.groups.iter();
-        groups.flat_map(|groups| groups.known.iter().map(String::as_str))
+    /// Checks that a row of any run has the field that the rows are grouped by.
+    pub(super) fn check_group<'r>(
+        runs: impl IntoIterator<Item = &'r Self>,
+        field: &str,
+    ) -> Result<(), ResultsError> {
+        let groups: Vec<_> = runs
+            .into_iter()
+            .filter_map(|run| run.groups.as_ref())
+            .collect();
+        if groups.iter().any(|groups| !groups.names.is_empty()) {
+            return Ok(());
+        }
+        let known: IndexSet<&String> = groups.iter().flat_map(|groups| &groups.known).collect();
+        let hint = suggest::known_names(field, known.into_iter().map(String::as_str));
+        let message = format!("no row has the field `{}`{hint}", escape::name(field));
+        Err(ResultsError::setting("group", message))
     }
 
     pub(super) fn usage(&self, row: usize) -> Usage {
         self.usage.get(row).copied().unwrap_or_default()
     }
-}
-
-/// The scores of a part of a metric.
-#[derive(Debug, Clone, Default)]
-struct PartColumn {
-    scores: Vec<Score>,
-    /// `true` if any row has this part.
-    is_known: bool,
 }
 
 /// The groups of rows.
@@ -323,37 +305,17 @@ impl Score {
 #[derive(Clone, Copy)]
 pub(super) struct Selected<'a> {
     pub(super) name: &'a str,
-    metric: &'a str,
+    pub(super) metric: &'a str,
     part: Option<&'a str>,
 }
 
 impl<'a> Selected<'a> {
     pub(super) fn new(name: &'a str) -> Self {
-        match name.split_once('.') {
-            Some((metric, part)) => Self {
-                name,
-                metric,
-                part: Some(part),
-            },
-            None => Self {
-                name,
-                metric: name,
-                part: None,
-            },
-        }
-    }
-
-    /// Returns the metric, without the part.
-    pub(super) fn metric(&self) -> &'a str {
-        self.metric
-    }
-
-    /// Returns `true` if a row has this named score or component.
-    pub(super) fn has_part(&self, row: &ResultRow) -> bool {
-        let (Some(part), Some(score)) = (self.part, row.scores.get(self.metric)) else {
-            return false;
+        let (metric, part) = match name.split_once('.') {
+            Some((metric, part)) => (metric, Some(part)),
+            None => (name, None),
         };
-        score.parts.contains_key(part) || score.components.contains_key(part)
+        Self { name, metric, part }
     }
 
     pub(super) fn score(&self, row: &ResultRow) -> Score {
@@ -388,7 +350,9 @@ impl<'a> Selected<'a> {
         run.metrics().any(|metric| metric == self.metric)
             && self.part.is_none_or(|part| {
                 part == CORPUS && run.known(self.metric).has_corpus
-                    || scores.has_part(self.name)
+                    || scores
+                        .column(self.name)
+                        .any(|score| score.value().is_some())
                     || run.kind(self.metric).is_none()
             })
     }
@@ -397,9 +361,9 @@ impl<'a> Selected<'a> {
     pub(super) fn kind(&self, scores: &RunScores) -> Option<ScoreKind> {
         if self.part.is_none() {
             let known = scores.run.known(self.metric);
-            return match known.has_shares() {
+            return match known.is_pass_or_fail() {
                 true => Some(ScoreKind::Bool),
-                false => known.kind,
+                false => known.kind(),
             };
         }
         let column = scores.column(self.name);

@@ -2,28 +2,10 @@
 
 use std::io;
 
-use crate::contract::ScoreKind;
-use crate::evaluate::{EvaluationResult, MetricSummary};
+use crate::evaluate::EvaluationResult;
 use crate::messages::formula;
 
-const HEADER: [&str; 16] = [
-    "metric",
-    "kind",
-    "score",
-    "stderr",
-    "ci95_low",
-    "ci95_high",
-    "mean",
-    "mean_scored",
-    "scored",
-    "failed",
-    "gated",
-    "skipped",
-    "abstained",
-    "not_needed",
-    "not_sampled",
-    "cost_msats",
-];
+const HEADER: &str = "metric,kind,score,stderr,ci95_low,ci95_high,mean,mean_scored,scored,failed,gated,skipped,abstained,not_needed,not_sampled,cost_msats";
 
 /// Returns the statistics of each metric as a CSV table.
 ///
@@ -54,40 +36,30 @@ const HEADER: [&str; 16] = [
 /// ```
 pub fn summary_csv<G, P>(result: &EvaluationResult<G, P>) -> io::Result<String> {
     let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record(HEADER)?;
-    for summary in &result.metrics {
-        table.write_record(cells(summary))?;
+    table.write_record(HEADER.split(','))?;
+    for it in &result.metrics {
+        let ci95 = it.uncertainty.ci95();
+        table.serialize((
+            formula::escaped(&it.name),
+            it.kind,
+            it.score,
+            it.uncertainty.stderr(),
+            ci95.map(|interval| interval.low),
+            ci95.map(|interval| interval.high),
+            it.mean,
+            it.mean_scored,
+            it.scored,
+            it.failed,
+            it.gated,
+            it.skipped,
+            it.abstained,
+            it.not_needed,
+            it.not_sampled,
+            it.cost_msats,
+        ))?;
     }
     let bytes = table
         .into_inner()
         .map_err(|error| io::Error::other(error.to_string()))?;
     String::from_utf8(bytes).map_err(io::Error::other)
-}
-
-fn cells(summary: &MetricSummary) -> [String; HEADER.len()] {
-    let number = |value: Option<f64>| value.map(|value| format!("{value:?}")).unwrap_or_default();
-    let ci95 = summary.uncertainty.ci95();
-    let kind = match summary.kind {
-        ScoreKind::Bool => "bool",
-        ScoreKind::Number => "number",
-        ScoreKind::Corpus => "corpus",
-    };
-    [
-        formula::escaped(&summary.name).into_owned(),
-        kind.to_owned(),
-        number(summary.score),
-        number(summary.uncertainty.stderr()),
-        number(ci95.map(|interval| interval.low)),
-        number(ci95.map(|interval| interval.high)),
-        number(summary.mean),
-        number(summary.mean_scored),
-        summary.scored.to_string(),
-        summary.failed.to_string(),
-        summary.gated.to_string(),
-        summary.skipped.to_string(),
-        summary.abstained.to_string(),
-        summary.not_needed.to_string(),
-        summary.not_sampled.to_string(),
-        summary.cost_msats.to_string(),
-    ]
 }

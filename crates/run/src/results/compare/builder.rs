@@ -8,11 +8,10 @@ use std::path::Path;
 use indexmap::IndexSet;
 
 use super::Comparison;
-use super::corpus::CorpusRows;
 use super::difference::Testing;
-use super::identity::{IdentityComparison, check_allowed};
+use super::identity::IdentityComparison;
 use super::metric::{MetricComparison, adjust};
-use super::pairs::{Compared, ComparedRows, Groups, Pairs, RunTotals};
+use super::pairs::{Compared, ComparedRows, Pairs, RunTotals};
 use crate::contract::{Direction, ScoreKind};
 use crate::data::NamedFile;
 use crate::evaluate::hash_order;
@@ -215,7 +214,7 @@ impl ComparisonBuilder {
     /// Returns a [`ResultsError`] if the runs have different rows, data, metrics or groups, or if a failed row would
     /// count as better than a scored row.
     pub fn of(&self, a: &Results, b: &Results) -> Result<Comparison, ResultsError> {
-        self.of_scores(&self.scores(a)?, &self.scores(b)?)
+        self.of_scores(&self.scores(a), &self.scores(b))
     }
 
     /// Reads the scores for this comparison from a result file.
@@ -271,7 +270,7 @@ impl ComparisonBuilder {
     }
 
     /// Returns the ids, outcomes and values that this comparison needs.
-    pub(super) fn scores(&self, results: &Results) -> Result<RunScores, ResultsError> {
+    pub(super) fn scores(&self, results: &Results) -> RunScores {
         RunScores::of(results, &self.metrics, self.group.as_deref())
     }
 
@@ -283,9 +282,8 @@ impl ComparisonBuilder {
     /// Returns the same errors as [`of`](Self::of).
     pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, ResultsError> {
         if self.require_identity {
-            [a, b]
-                .into_iter()
-                .try_for_each(|scores| scores.run.require_identity())?;
+            a.run.require_identity()?;
+            b.run.require_identity()?;
         }
         if a.run.failure_score != b.run.failure_score {
             let (a, b) = (a.run.failure_score, b.run.failure_score);
@@ -294,14 +292,23 @@ impl ComparisonBuilder {
             )));
         }
         let mut names = self.selected(a, b)?;
-        self.check_directions(&names)?;
-        check_allowed(&a.run, &b.run, &self.allow_different)?;
+        if !self.is_partial {
+            let names = names.iter().map(String::as_str).collect();
+            self.check_directions(&names, "it is not compared")?;
+        }
+        let known = a.metrics().chain(b.metrics()).collect();
+        let why = "is allowed to differ, but no run has this metric";
+        check_known("allow_different", &self.allow_different, &known, why)?;
         let (allowed, is_strict) = (&self.allow_different, self.strict_identity);
         let places = self.places.unwrap_or(["in A", "in B"]);
         let identity = IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() && !self.is_partial {
-            let (sentences, names) = (identity.sentences().join("; "), identity.names());
+            let names = identity.not_compared().map(|(name, _)| escape::name(name));
+            let (sentences, names) = (
+                identity.sentences().join("; "),
+                Vec::from_iter(names).join(","),
+            );
             return Err(ResultsError::new(
                 ResultsErrorKind::Identity,
                 format!(
@@ -313,10 +320,8 @@ impl ComparisonBuilder {
             let message = "its test needs independent rows, but the rows are grouped; remove `group` or `sequential`";
             return Err(ResultsError::setting("sequential", message.to_owned()));
         }
-        let pairs = Pairs::of(a, b, self.only_paired)?;
-        let groups = self.group.as_deref();
-        let groups = groups.map(|field| Groups::of(field, &pairs)).transpose()?;
-        let compare = |name: &String| self.metric(name, &pairs, groups.as_ref());
+        let pairs = Pairs::of([a, b], self.only_paired, self.group.as_deref())?;
+        let compare = |name: &String| self.metric(name, &pairs);
         let mut metrics = Vec::with_capacity(names.len());
         let mut reasons = HashMap::new();
         in_order(
@@ -334,16 +339,17 @@ impl ComparisonBuilder {
             |pass| names.iter().try_for_each(pass),
         )?;
         adjust(&mut metrics);
+        let [only_in_a, only_in_b] = pairs.alone.clone();
         Ok(Comparison {
             format: FORMAT,
-            a: RunTotals::of(a, pairs.pairs.iter().map(|pair| pair.a)),
-            b: RunTotals::of(b, pairs.pairs.iter().map(|pair| pair.b)),
-            paired: pairs.pairs.len() as u64,
+            a: RunTotals::of(&pairs, 0),
+            b: RunTotals::of(&pairs, 1),
+            paired: pairs.rows.len() as u64,
             paired_by_position: pairs.by_position,
-            only_in_a: pairs.only_in_a,
-            only_in_b: pairs.only_in_b,
+            without_group: pairs.groups.map_or(0, |groups| groups.rows_without),
+            only_in_a,
+            only_in_b,
             group: self.group.clone(),
-            without_group: groups.as_ref().map_or(0, |groups| groups.rows_without),
             seed: self.seed,
             identity,
             metrics,
@@ -395,48 +401,32 @@ impl ComparisonBuilder {
         Ok(names)
     }
 
-    /// Checks that every metric declared lower-is-better is compared.
-    fn check_directions(&self, names: &IndexSet<String>) -> Result<(), ResultsError> {
-        let is_compared = |metric: &&String| {
-            names
-                .iter()
-                .any(|name| name == *metric || Selected::new(name).metric() == **metric)
-        };
-        let mut declared = self.lower_is_better.iter();
-        match declared.find(|metric| !is_compared(metric)) {
-            Some(metric) if !self.is_partial => {
-                let hint = suggest::known_names(metric, names.iter().map(String::as_str));
-                let metric = escape::name(metric);
-                let message = format!(
-                    "`{metric}` cannot be lower-is-better, because it is not compared{hint}"
-                );
-                Err(ResultsError::setting("lower_is_better", message))
-            }
-            _ => Ok(()),
-        }
+    /// Checks that every metric declared lower-is-better is one of these; `why` says why another cannot be.
+    pub(in crate::results) fn check_directions(
+        &self,
+        names: &IndexSet<&str>,
+        why: &str,
+    ) -> Result<(), ResultsError> {
+        let why = format!("cannot be lower-is-better, because {why}");
+        check_known("lower_is_better", &self.lower_is_better, names, &why)
     }
 
-    fn metric(
-        &self,
-        name: &str,
-        pairs: &Pairs<'_>,
-        groups: Option<&Groups>,
-    ) -> Result<MetricComparison, ResultsError> {
-        let Pairs { a, b, .. } = *pairs;
+    fn metric(&self, name: &str, pairs: &Pairs<'_>) -> Result<MetricComparison, ResultsError> {
+        let [a, b] = pairs.runs;
         let selected = Selected::new(name);
-        let failure_score = a.run.failure_score;
-        let of_pair = groups.map(|groups| &*groups.of_pair);
-        let is_lower = [name, selected.metric()]
+        let metric = selected.metric;
+        let is_corpus = selected.is_corpus(a, b);
+        let is_declared = [name, metric]
             .iter()
             .any(|it| self.lower_is_better.contains(*it));
-        let is_whole = name == selected.metric() || selected.is_corpus(a, b);
-        let is_lower =
-            is_lower || is_whole && is_lower_better(selected.metric(), &[&a.run, &b.run]);
-        let direction = match is_lower {
+        let is_whole = name == metric || is_corpus;
+        let direction = match is_declared || is_whole && is_lower_better(metric, &[&a.run, &b.run])
+        {
             true => Direction::LowerIsBetter,
             false => Direction::HigherIsBetter,
         };
         let testing = Testing {
+            pairs,
             kind: ScoreKind::Corpus,
             is_pass_or_fail: false,
             is_mid_p: self.mid_p,
@@ -446,34 +436,26 @@ impl ComparisonBuilder {
             draws: self.draws.unwrap_or(DRAWS),
             seed: self.seed,
         };
-        if selected.is_corpus(a, b) {
-            let rows = CorpusRows::of(selected, pairs, of_pair);
-            if let Some([of_a, of_b]) = rows.different_formulas() {
-                let [of_a, of_b] = [&of_a, &of_b].map(|formula| escape::name(formula));
-                let message = format!(
-                    "expected the same formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
-                );
-                return Err(ResultsError::metric(name, &message));
-            }
-            let lacks = |side: usize| rows.rows.iter().any(|row| row.states[side].is_none());
-            let unknown = [(a, 0), (b, 1)].into_iter().find(|(_, side)| lacks(*side));
-            let unknown = unknown.map(|(scores, _)| scores.run.name());
-            let compared = MetricComparison::of_corpus(name, &rows, testing, groups, unknown);
+        if is_corpus {
+            let compared = testing.corpus(name, metric)?;
             return Ok(match self.sequential {
                 true => compared.not_sequential("it scores all rows together"),
                 false => compared,
             });
         }
+        let failure_score = a.run.failure_score;
         let mut rows = ComparedRows::of(selected, pairs, failure_score);
         if self.sequential {
             let key = |row: &Compared| hash_order(self.seed, Some(pairs.id(row.pair)), row.pair);
             rows.rows.sort_by_cached_key(key);
         }
         check_failure_score(name, &rows, direction, failure_score)?;
-        let kind = kind_of(selected, a, b, &rows)?;
-        let is_pass_or_fail = kind == ScoreKind::Bool && rows.are_verdicts();
-        let (least, most) = rows.extremes();
-        let range = Bounds::of_both([a, b], name).range(kind, least, most);
+        let kind = kind_of(selected, pairs.runs, &rows)?;
+        let is_pass_or_fail =
+            kind == ScoreKind::Bool && rows.values().all(|it| it == 0.0 || it == 1.0);
+        let least = rows.values().fold(f64::INFINITY, f64::min);
+        let most = rows.values().fold(f64::NEG_INFINITY, f64::max);
+        let range = Bounds::of_both(pairs.runs, name).range(kind, least, most);
         let testing = Testing {
             kind,
             is_pass_or_fail,
@@ -481,11 +463,8 @@ impl ComparisonBuilder {
             ..testing
         };
         let listed = self.listed_rows.unwrap_or(usize::MAX);
-        let rows = (&rows, pairs);
-        let compared = MetricComparison::new(name, rows, testing, groups, failure_score, listed);
-        let is_sampled = [a, b]
-            .iter()
-            .any(|run| run.truth(selected.metric()).is_some());
+        let compared = MetricComparison::of_means(name, &rows, testing, failure_score, listed);
+        let is_sampled = pairs.runs.iter().any(|run| run.truth(metric).is_some());
         let largest = range.map_or(most - least, |range| range.max - range.min);
         Ok(match is_sampled {
             _ if self.sequential && range.is_none() => {
@@ -494,42 +473,54 @@ impl ComparisonBuilder {
             true if self.sequential => {
                 compared.not_sequential("a run judged only a sample of its rows")
             }
-            true => compared.of_sample(selected, pairs, largest, groups.is_some()),
+            true => compared.of_sample(selected, pairs, largest),
             false => compared,
         })
     }
 }
 
+/// Checks that each metric in a setting is one of these, or a part of it is. `why` says what is wrong with another.
+fn check_known(
+    setting: &str,
+    metrics: &IndexSet<String>,
+    known: &IndexSet<&str>,
+    why: &str,
+) -> Result<(), ResultsError> {
+    let is_known = |name: &&String| {
+        let mut known = known.iter();
+        known.any(|it| *it == **name || Selected::new(it).metric == **name)
+    };
+    let Some(metric) = metrics.iter().find(|name| !is_known(name)) else {
+        return Ok(());
+    };
+    let hint = suggest::known_names(metric, known.iter().copied());
+    let message = format!("`{}` {why}{hint}", escape::name(metric));
+    Err(ResultsError::setting(setting, message))
+}
+
 /// Returns pass or fail if both runs have only verdicts, or shares of repeats that pass.
 fn kind_of(
     metric: Selected<'_>,
-    a: &RunScores,
-    b: &RunScores,
+    runs: [&RunScores; 2],
     rows: &ComparedRows,
 ) -> Result<ScoreKind, ResultsError> {
-    let [of_a, of_b] = [a, b].map(|run| metric.kind(run));
-    let conflict = |verdicts: &RunScores, numbers: &RunScores| {
-        let (verdicts, numbers) = (verdicts.run.name(), numbers.run.name());
-        let message = format!(
-            "pass or fail in {verdicts}, numbers in {numbers}; score both runs with the same metric"
-        );
-        ResultsError::metric(metric.name, &message)
-    };
-    match (of_a, of_b) {
+    let kinds = runs.map(|run| metric.kind(run));
+    for [verdicts, numbers] in [[0, 1], [1, 0]] {
+        let are = [kinds[verdicts], kinds[numbers]];
         // Numbers with a verdict may be all 0 or 1 in one of the runs.
-        (Some(ScoreKind::Bool), Some(ScoreKind::Number)) if !rows.has_verdict[1] => {
-            return Err(conflict(a, b));
+        if are == [ScoreKind::Bool, ScoreKind::Number].map(Some) && !rows.has_verdict[numbers] {
+            let [verdicts, numbers] = [verdicts, numbers].map(|side| runs[side].run.name());
+            let message = format!(
+                "pass or fail in {verdicts}, numbers in {numbers}; score both runs with the same metric"
+            );
+            return Err(ResultsError::metric(metric.name, &message));
         }
-        (Some(ScoreKind::Number), Some(ScoreKind::Bool)) if !rows.has_verdict[0] => {
-            return Err(conflict(b, a));
-        }
-        _ => {}
     }
-    let has = |kind| [of_a, of_b].contains(&Some(kind));
-    match has(ScoreKind::Bool) && !has(ScoreKind::Number) {
-        true => Ok(ScoreKind::Bool),
-        false => Ok(ScoreKind::Number),
-    }
+    let has = |kind| kinds.contains(&Some(kind));
+    Ok(match has(ScoreKind::Bool) && !has(ScoreKind::Number) {
+        true => ScoreKind::Bool,
+        false => ScoreKind::Number,
+    })
 }
 
 /// Checks that a failed row does not count as better than a scored one.
@@ -540,10 +531,9 @@ fn check_failure_score(
     failure_score: f64,
 ) -> Result<(), ResultsError> {
     let failed = rows.failed[0] + rows.failed[1];
-    let values = rows.rows.iter().flat_map(|row| [row.a, row.b]);
     let worst = match direction {
-        Direction::HigherIsBetter => values.fold(failure_score, f64::min),
-        Direction::LowerIsBetter => values.fold(failure_score, f64::max),
+        Direction::HigherIsBetter => rows.values().fold(failure_score, f64::min),
+        Direction::LowerIsBetter => rows.values().fold(failure_score, f64::max),
     };
     if failed == 0 || worst == failure_score {
         return Ok(());

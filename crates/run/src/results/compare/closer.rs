@@ -32,14 +32,12 @@ impl ComparisonBuilder {
             of_side(a, a, metrics, 0)?,
             of_side(a, b, metrics, a.rows().len())?,
         ];
-        let numbers = metrics
-            .iter()
-            .filter(|(_, it)| matches!(it, Closeness::Difference(_)));
+        let distances = metrics.iter().filter(|(_, it)| !it.is_right);
         let builder = self
             .clone()
             .metrics(metrics.keys())
-            .allow_different([""; 0]);
-        let builder = builder.lower_is_better(numbers.map(|(name, _)| name));
+            .allow_different([""; 0])
+            .lower_is_better(distances.map(|(name, _)| name));
         Ok(builder.of(&sides[0], &sides[1])?.metrics)
     }
 }
@@ -55,25 +53,14 @@ fn of_side(
     let mut results = Results::new(run.name().to_owned());
     for (position, row) in order.rows().iter().enumerate() {
         let score = |(name, closeness): (&String, &Closeness)| {
-            let (value, passed) = match closeness {
-                Closeness::Right(rows) => {
-                    let is_right = (*rows.get(first + position)?)?;
-                    (f64::from(u8::from(is_right)), Some(is_right))
-                }
-                Closeness::Difference(rows) => ((*rows.get(first + position)?)?, None),
-                Closeness::NoVerdict => return None,
+            let value = (*closeness.rows.get(first + position)?)?;
+            let score = ResultScore {
+                outcome: ResultOutcome::Scored,
+                value: Some(value),
+                passed: closeness.is_right.then_some(value == 1.0),
+                ..ResultScore::of(&Outcome::Abstained)
             };
-            let without = ResultScore::of(&Outcome::Abstained);
-            let (outcome, value) = (ResultOutcome::Scored, Some(value));
-            Some((
-                name.clone(),
-                ResultScore {
-                    outcome,
-                    value,
-                    passed,
-                    ..without
-                },
-            ))
+            Some((name.clone(), score))
         };
         let scores = metrics.iter().filter_map(score).collect();
         results.add(ResultRow {
@@ -93,13 +80,10 @@ impl MetricComparison {
         let (Some(a), Some(b), Some(difference)) = (it.a, it.b, it.difference) else {
             return "no row has a label and scores from both judges".to_owned();
         };
-        let is_b_first = self.verdict != Verdict::Worse;
-        let ([first, second], [one, other]) = match is_b_first {
-            true => ([of_b, of_a], [b, a]),
-            false => ([of_a, of_b], [a, b]),
+        let (sign, [(first, one), (second, other)]) = match self.verdict {
+            Verdict::Worse => (-1.0, [(of_a, a), (of_b, b)]),
+            _ => (1.0, [(of_b, b), (of_a, a)]),
         };
-        // The figures are for the judge named first, minus the other.
-        let sign = if is_b_first { 1.0 } else { -1.0 };
         let interval = unit.interval_after(it.ci95, sign);
         let p = self.p_adjusted;
         let p = p.map_or(String::new(), |p| format!(", {}", self.p_text(p)));

@@ -1,14 +1,15 @@
 //! Compares a score of all rows, such as macro F1 or corpus BLEU. The rows of both runs have contributions, which are
 //! merged. The test and the interval merge other selections of rows.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use indexmap::IndexSet;
 
 use super::difference::{DifferenceTest, PairedDifference, Testing};
-use super::pairs::{NotCompared, Pairs};
+use super::metric::MetricComparison;
+use super::pairs::{Compared, ComparedRows, Groups, Pairs};
 use crate::contract::Counted;
-use crate::results::ResultOutcome;
-use crate::results::run_scores::{RunScores, Selected};
+use crate::messages::escape;
+use crate::results::run_scores::RunScores;
+use crate::results::{ResultOutcome, ResultsError};
 use crate::stats::{Bootstrap, Uncertainty, exchange_test, score_difference};
 
 /// The maximum number of random assignments, and of the contributions that they merge in total.
@@ -24,27 +25,18 @@ const RESAMPLES: u32 = 2_000;
 /// The maximum number of units; more rows are combined into blocks that are exchanged and drawn together.
 const MAX_UNITS: usize = 2_000;
 
-/// A row that both runs count.
-pub(super) struct CorpusRow<'a> {
-    /// Each run's contribution, if it is known.
-    pub(super) states: [Option<&'a Counted>; 2],
-    pub(super) group: Option<usize>,
-}
+/// A row's contribution, if it is known.
+type Contribution<'a> = Option<&'a Counted>;
 
-/// The rows that are compared by a score of all rows.
-#[derive(Default)]
-pub(super) struct CorpusRows<'a> {
-    pub(super) rows: Vec<CorpusRow<'a>>,
-    /// The rows that either run did not count.
-    pub(super) not_compared: NotCompared,
-}
+/// The rows that both runs count.
+pub(super) type CorpusRows<'a> = ComparedRows<Contribution<'a>>;
 
 /// Returns a row's contribution, if the file has it. The error is the outcome of a row that is not counted.
 fn contribution<'a>(
     metric: &str,
     run: &'a RunScores,
     row: usize,
-) -> Result<Option<&'a Counted>, &'static str> {
+) -> Result<Contribution<'a>, &'static str> {
     let score = run.scores_of(metric)(row);
     match (run.corpus(metric, row), score.outcome) {
         (Some(counted), _) => Ok(Some(counted)),
@@ -55,20 +47,18 @@ fn contribution<'a>(
 }
 
 impl<'a> CorpusRows<'a> {
-    pub(super) fn of(metric: Selected<'_>, pairs: &Pairs<'a>, groups: Option<&[usize]>) -> Self {
+    pub(super) fn of_contributions(metric: &str, pairs: &Pairs<'a>) -> Self {
         let mut rows = Self::default();
-        for (position, pair) in pairs.pairs.iter().enumerate() {
-            let sides = [(pairs.a, pair.a), (pairs.b, pair.b)];
-            let sides = sides.map(|(run, row)| contribution(metric.metric(), run, row));
-            let [Ok(a), Ok(b)] = sides else {
-                rows.not_compared.add(sides.map(Result::err));
-                continue;
-            };
-            let states = [a, b];
-            rows.rows.push(CorpusRow {
-                states,
-                group: groups.map(|groups| groups[position]),
-            });
+        for (pair, places) in pairs.rows.iter().enumerate() {
+            let sides = [0, 1].map(|side| contribution(metric, pairs.runs[side], places[side]));
+            match sides {
+                [Ok(a), Ok(b)] => rows.rows.push(Compared {
+                    pair,
+                    sides: [a, b],
+                    is_scored_in_both: true,
+                }),
+                sides => rows.leave_out(sides.map(Result::err)),
+            }
         }
         rows
     }
@@ -76,7 +66,7 @@ impl<'a> CorpusRows<'a> {
     /// Returns the first pair of formulas that differ. Contributions to different formulas cannot be exchanged.
     pub(super) fn different_formulas(&self) -> Option<[String; 2]> {
         let formula = |counted: &Counted| Some(counted.record()?.get("formula")?.to_string());
-        let states = self.rows.iter().flat_map(|row| row.states).flatten();
+        let states = self.rows.iter().flat_map(|row| row.sides).flatten();
         let mut formulas = states.filter_map(formula);
         let first = formulas.next()?;
         let other = formulas.find(|formula| *formula != first)?;
@@ -85,7 +75,7 @@ impl<'a> CorpusRows<'a> {
 }
 
 /// The contributions of one row, or of several rows that are exchanged together.
-type Unit<'a> = [Cow<'a, Counted>; 2];
+type Unit = [Counted; 2];
 
 fn merge(all: &mut Option<Counted>, more: &Counted) {
     match all {
@@ -94,10 +84,27 @@ fn merge(all: &mut Option<Counted>, more: &Counted) {
     }
 }
 
+fn merge_unit(all: &mut [Option<Counted>; 2], unit: &Unit) {
+    all.iter_mut()
+        .zip(unit)
+        .for_each(|(all, more)| merge(all, more));
+}
+
 /// Returns the score of merged contributions, or why there is none.
 fn score(merged: &Option<Counted>) -> Result<f64, String> {
     let merged = merged.as_ref().ok_or("there are no rows")?;
     merged.score().map_err(|reason| reason.to_string())
+}
+
+/// Returns the score of each run over these rows. A run has none if a contribution is unknown.
+fn scores(rows: &[&Compared<Contribution<'_>>]) -> [Option<Result<f64, String>>; 2] {
+    [0, 1].map(|side| {
+        let mut all = None;
+        for row in rows {
+            merge(&mut all, row.sides[side]?);
+        }
+        Some(score(&all))
+    })
 }
 
 /// Returns the second score minus the first, if both are defined.
@@ -106,33 +113,49 @@ fn difference(sides: &[Option<Counted>; 2]) -> Option<f64> {
     Some(score_difference(b?, a?))
 }
 
-impl Testing {
-    /// Compares the scores of these rows. With `by_group`, rows of the same group are exchanged and drawn together. The
-    /// second value says why there is no difference.
-    pub(super) fn of_corpus(
-        self,
-        rows: &[&CorpusRow<'_>],
-        by_group: bool,
-    ) -> (PairedDifference, Option<String>) {
-        let n = rows.len() as u64;
-        let scores = [0, 1].map(|side| {
-            let mut all = None;
-            for row in rows {
-                merge(&mut all, row.states[side]?);
-            }
-            Some(score(&all))
-        });
-        let reason = |(side, score): (&str, &Option<Result<f64, String>>)| match score {
-            Some(Err(reason)) if n > 0 => {
+impl Testing<'_> {
+    /// Compares a score of all rows.
+    pub(super) fn corpus(self, name: &str, metric: &str) -> Result<MetricComparison, ResultsError> {
+        let pairs = self.pairs;
+        let rows = CorpusRows::of_contributions(metric, pairs);
+        if let Some(formulas) = rows.different_formulas() {
+            let [of_a, of_b] = formulas.each_ref().map(|formula| escape::name(formula));
+            let message = format!(
+                "expected the same formula in both runs, found {of_a} and {of_b}; score both runs with the same parameters"
+            );
+            return Err(ResultsError::metric(name, &message));
+        }
+        let mut of_runs = pairs
+            .runs
+            .iter()
+            .zip(["A", "B"])
+            .zip(scores(&Vec::from_iter(&rows.rows)));
+        let not_tested = of_runs.find_map(|((run, side), score)| match score {
+            None => Some(format!(
+                "no test, because {} lacks its rows' contributions to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
+                escape::name(run.run.name())
+            )),
+            Some(Err(reason)) if !rows.rows.is_empty() => {
                 Some(format!("the score of {side} is not defined: {reason}"))
             }
-            _ => None,
-        };
-        let reason = ["A", "B"].into_iter().zip(&scores).find_map(reason);
-        let [a, b] = scores.map(|score| score.and_then(Result::ok));
-        let units = units(rows, by_group);
-        let clusters = by_group.then_some(units.len() as u64);
-        let units = blocks(units);
+            Some(_) => None,
+        });
+        let compare = |rows: &[&_], groups: Option<&_>| self.of_corpus(rows, groups);
+        Ok(MetricComparison {
+            not_tested,
+            ..MetricComparison::of(name, &rows, self, compare)
+        })
+    }
+
+    /// Compares the scores of these rows. Rows of the same group are exchanged and drawn together.
+    fn of_corpus(
+        self,
+        rows: &[&Compared<Contribution<'_>>],
+        groups: Option<&Groups>,
+    ) -> PairedDifference {
+        let n = rows.len() as u64;
+        let [a, b] = scores(rows).map(|score| score?.ok());
+        let (count, units) = units(rows, groups).unwrap_or_default();
         let (equal, differing): (Vec<_>, Vec<_>) = units.iter().partition(|[a, b]| a == b);
         let change = a.zip(b).map(|(a, b)| score_difference(b, a));
         let tested = change.map(|change| self.exchange(change, n, &equal, &differing));
@@ -140,13 +163,10 @@ impl Testing {
             Some(_) => self.bootstrap(n, &units),
             None => Uncertainty::NotComputed,
         };
-        let ties = rows
-            .iter()
-            .filter(|row| row.states[0] == row.states[1])
-            .count();
-        let of_rows = PairedDifference {
+        let is_tie = |row: &&&Compared<_>| row.sides[0] == row.sides[1];
+        PairedDifference {
             n,
-            clusters,
+            clusters: groups.map(|_| count),
             a,
             b,
             difference: change,
@@ -156,9 +176,8 @@ impl Testing {
             test: tested.map_or(DifferenceTest::PermutationExact, |(test, _)| test),
             wins: 0,
             losses: 0,
-            ties: ties as u64,
-        };
-        (of_rows, reason)
+            ties: rows.iter().filter(is_tie).count() as u64,
+        }
     }
 
     fn draws_of_corpus(self, rows: u64) -> u32 {
@@ -170,15 +189,11 @@ impl Testing {
         self,
         observed: f64,
         rows: u64,
-        equal: &[&Unit<'_>],
-        differing: &[&Unit<'_>],
+        equal: &[&Unit],
+        differing: &[&Unit],
     ) -> (DifferenceTest, f64) {
         let mut base = [None, None];
-        for unit in equal {
-            base.iter_mut()
-                .zip(*unit)
-                .for_each(|(all, state)| merge(all, state));
-        }
+        equal.iter().for_each(|unit| merge_unit(&mut base, unit));
         let exchanged = |exchanged: &[bool]| {
             let mut sides = base.clone();
             for ([a, b], is_exchanged) in differing.iter().zip(exchanged) {
@@ -194,59 +209,41 @@ impl Testing {
         (DifferenceTest::of(test), test.p_value)
     }
 
-    fn bootstrap(self, rows: u64, units: &[Unit<'_>]) -> Uncertainty {
-        let resamples = RESAMPLES.min(self.draws_of_corpus(rows));
-        Bootstrap {
-            resamples,
+    fn bootstrap(self, rows: u64, units: &[Unit]) -> Uncertainty {
+        let bootstrap = Bootstrap {
+            resamples: RESAMPLES.min(self.draws_of_corpus(rows)),
             seed: self.seed,
-        }
-        .statistic(units.len(), |sample| {
+        };
+        bootstrap.statistic(units.len(), |sample| {
             let mut sides = [None, None];
-            for unit in sample {
-                sides
-                    .iter_mut()
-                    .zip(&units[*unit])
-                    .for_each(|(all, state)| merge(all, state));
-            }
+            sample
+                .iter()
+                .for_each(|unit| merge_unit(&mut sides, &units[*unit]));
             difference(&sides)
         })
     }
 }
 
-/// Returns the rows, or with `by_group` the groups. Empty if a contribution is unknown.
-fn units<'a>(rows: &[&CorpusRow<'a>], by_group: bool) -> Vec<Unit<'a>> {
-    let unit = |row: &&CorpusRow<'a>| match row.states {
-        [Some(a), Some(b)] => Some((row.group, [Cow::Borrowed(a), Cow::Borrowed(b)])),
-        _ => None,
-    };
-    let Some(units) = rows.iter().map(unit).collect::<Option<Vec<_>>>() else {
-        return Vec::new();
-    };
-    if !by_group {
-        return units.into_iter().map(|(_, unit)| unit).collect();
-    }
-    let mut groups: BTreeMap<Option<usize>, Unit<'a>> = BTreeMap::new();
-    for (group, unit) in units {
-        match groups.get_mut(&group) {
-            Some(all) => merge_unit(all, &unit),
-            None => drop(groups.insert(group, unit)),
+/// Merges the rows of each group, and units into blocks if there are very many, to bound the time of a test. Also
+/// returns the number of groups or rows. `None` if a contribution is unknown.
+fn units(
+    rows: &[&Compared<Contribution<'_>>],
+    groups: Option<&Groups>,
+) -> Option<(u64, Vec<Unit>)> {
+    let mut numbers = IndexSet::new();
+    let mut units: Vec<Unit> = Vec::new();
+    for row in rows {
+        let [a, b] = row.sides;
+        let (a, b) = (a?, b?);
+        let (number, _) =
+            numbers.insert_full(groups.map_or(row.pair, |groups| groups.of_pair[row.pair]));
+        match units.get_mut(number % MAX_UNITS) {
+            Some([all_a, all_b]) => {
+                all_a.merge(a);
+                all_b.merge(b);
+            }
+            None => units.push([a.clone(), b.clone()]),
         }
     }
-    groups.into_values().collect()
-}
-
-/// Merges units into blocks if there are very many, to bound the time of a test.
-fn blocks(units: Vec<Unit<'_>>) -> Vec<Unit<'_>> {
-    let mut blocks = units;
-    let rest = blocks.split_off(blocks.len().min(MAX_UNITS));
-    for (position, unit) in rest.iter().enumerate() {
-        merge_unit(&mut blocks[position % MAX_UNITS], unit);
-    }
-    blocks
-}
-
-fn merge_unit<'a>(all: &mut Unit<'a>, more: &Unit<'a>) {
-    all.iter_mut()
-        .zip(more)
-        .for_each(|(all, more)| all.to_mut().merge(more));
+    Some((numbers.len() as u64, units))
 }

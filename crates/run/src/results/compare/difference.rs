@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::pairs::Compared;
+use super::pairs::{Compared, Groups, Pairs};
 use crate::contract::{Direction, ScoreKind, ScoreRange};
 use crate::evaluate::summary::{IntervalOptions, Place, Sample};
 use crate::stats::{
@@ -149,7 +149,8 @@ impl Serialize for DifferenceTest {
 
 /// How a difference is tested.
 #[derive(Clone, Copy)]
-pub(super) struct Testing {
+pub(super) struct Testing<'a> {
+    pub(super) pairs: &'a Pairs<'a>,
     pub(super) kind: ScoreKind,
     /// `true` if every score is 0 or 1, for pass or fail.
     pub(super) is_pass_or_fail: bool,
@@ -164,62 +165,61 @@ pub(super) struct Testing {
     pub(super) seed: u64,
 }
 
-impl Testing {
-    /// Returns how many rows or groups are needed for the smallest possible p-value, `2 / 2^n`, times the number of
-    /// tests to be below 5%.
-    pub(super) fn least_units(tests: usize) -> u64 {
-        (1..64)
-            .find(|n| tests as f64 * 2.0 * 0.5_f64.powi(*n) < 0.05)
-            .map_or(64, |n| n as u64)
-    }
+/// Returns how many rows or groups are needed for the smallest possible p-value, `2 / 2^n`, times the number of tests
+/// to be below 5%.
+pub(super) fn least_units(tests: usize) -> u64 {
+    let least = (1..64).find(|n| tests as f64 * 2.0 * 0.5_f64.powi(*n) < 0.05);
+    least.map_or(64, |n| n as u64)
+}
 
+impl Testing<'_> {
     /// Tests the rows. If each pair has a group, rows of the same group are not independent.
-    pub(super) fn of<'r>(
-        self,
-        rows: &(impl Iterator<Item = &'r Compared> + Clone),
-        groups: Option<&[usize]>,
-    ) -> PairedDifference {
-        let differences: Vec<f64> = rows.clone().map(Compared::change).collect();
+    pub(super) fn of(self, rows: &[&Compared], groups: Option<&Groups>) -> PairedDifference {
+        let differences: Vec<f64> = rows.iter().map(|row| row.change()).collect();
         let moments: Moments = differences.iter().copied().collect();
         let n = differences.len() as u64;
         // Without a difference, there are no rows or the scores are too large.
         let difference = moments
             .mean()
             .filter(|_| n < 2 || moments.variance().is_some());
-        let grouped = groups.map(|of_pair| {
-            let groups = rows.clone().map(|row| of_pair[row.pair]);
-            groups.zip(differences.iter().copied())
-        });
+        let group = |row: &&Compared| groups.map_or(0, |groups| groups.of_pair[row.pair]);
+        let grouped = rows.iter().map(group).zip(differences.iter().copied());
         let mut sample = Sample::new(IntervalOptions {
             by_group: groups.is_some() && difference.is_some(),
             bootstrap: None,
         });
-        let group = |row: &Compared| groups.map_or(0, |of_pair| of_pair[row.pair]);
-        for (row, change) in rows.clone().zip(&differences) {
-            let group = u32::try_from(group(row)).unwrap_or(u32::MAX);
-            sample.record(Place { row: 0, group }, *change);
+        for (group, change) in grouped.clone() {
+            let group = u32::try_from(group).unwrap_or(u32::MAX);
+            sample.record(Place { row: 0, group }, change);
         }
-        let mean = |of: fn(&Compared) -> f64| rows.clone().map(of).collect::<Moments>().mean();
-        let (above, below) = (
-            differences.iter().filter(|it| **it > 0.0).count() as u64,
-            differences.iter().filter(|it| **it < 0.0).count() as u64,
-        );
+        let mean = |side: usize| {
+            let scores = rows.iter().map(|row| row.sides[side]);
+            scores.collect::<Moments>().mean()
+        };
+        let count = |is: fn(&&f64) -> bool| differences.iter().filter(is).count() as u64;
+        let (above, below) = (count(|it| **it > 0.0), count(|it| **it < 0.0));
         let (wins, losses) = match self.direction {
             Direction::HigherIsBetter => (above, below),
             Direction::LowerIsBetter => (below, above),
         };
-        let most = self.most().filter(|_| self.is_sequential && n > 0);
-        let sequential = most.map(|most| Interval {
+        let most = self.range.map(|range| range.max - range.min);
+        let sequential = most.filter(|_| self.is_sequential && n > 0);
+        let sequential = sequential.map(|most| Interval {
             low: -most,
             high: most,
         });
-        let (test, p_value) = match grouped {
+        let (test, p_value) = match groups {
             _ if let Some(range) = sequential => betting(&differences, range),
-            Some(grouped) => self.permutation(&sums(grouped)),
-            None if self.is_pass_or_fail => self.mcnemar(wins, losses),
+            Some(_) => self.permutation(&sums(grouped)),
+            None if self.is_pass_or_fail && self.is_mid_p => {
+                (DifferenceTest::McnemarMidP, mcnemar_mid_p(wins, losses))
+            }
+            None if self.is_pass_or_fail => {
+                (DifferenceTest::McnemarExact, mcnemar_exact(wins, losses))
+            }
             None => self.permutation(&differences),
         };
-        let range = self.most().map(|max| ScoreRange { min: -max, max });
+        let range = most.map(|max| ScoreRange { min: -max, max });
         let uncertainty = sample.uncertainty(ScoreKind::Number, range);
         let ci95 = match sample.groups() {
             _ if let Some(range) = sequential => Some(population_sequence(&differences, range)),
@@ -234,8 +234,8 @@ impl Testing {
         PairedDifference {
             n,
             clusters: sample.groups(),
-            a: mean(|row| row.a),
-            b: mean(|row| row.b),
+            a: mean(0),
+            b: mean(1),
             difference,
             stderr: uncertainty.stderr(),
             ci95,
@@ -244,18 +244,6 @@ impl Testing {
             wins,
             losses,
             ties: n - wins - losses,
-        }
-    }
-
-    /// Returns the maximum difference between two scores.
-    fn most(self) -> Option<f64> {
-        self.range.map(|range| range.max - range.min)
-    }
-
-    fn mcnemar(self, wins: u64, losses: u64) -> (DifferenceTest, f64) {
-        match self.is_mid_p {
-            true => (DifferenceTest::McnemarMidP, mcnemar_mid_p(wins, losses)),
-            false => (DifferenceTest::McnemarExact, mcnemar_exact(wins, losses)),
         }
     }
 

@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::pairs::Sides;
 use crate::contract::{IdentityDifference, MetricIdentity};
+use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
-use crate::messages::{escape, suggest};
-use crate::results::error::ResultsError;
+use crate::messages::escape;
 use crate::results::file::Results;
 use crate::results::run::Run;
 use crate::results::run_scores::Selected;
@@ -87,27 +87,38 @@ impl IdentityComparison {
                 ..Self::default()
             };
         };
-        let metrics: IndexSet<&str> = names.iter().map(|it| Selected::new(it).metric()).collect();
+        let metrics: IndexSet<&str> = names.iter().map(|it| Selected::new(it).metric).collect();
+        let (of_a, of_b) = (&a.run.metrics, &b.run.metrics);
+        let identities = metrics.iter();
+        let identities =
+            identities.filter_map(|name| Some((*name, of_a.get(*name)?, of_b.get(*name)?)));
         let (mut different, mut notes) = (IndexMap::new(), notes(&a.run, &b.run));
-        let changed: Vec<&str> = metrics
-            .iter()
-            .copied()
-            .filter(|name| has_other_code(name, &a.run, &b.run))
-            .collect();
-        let is_known = |name: &&str| [a, b].iter().all(|it| has_code(name, &it.run));
-        if changed.is_empty() && metrics.iter().any(is_known) {
+        let with_code = identities
+            .clone()
+            .filter(|(_, a, b)| a.has_code() && b.has_code());
+        let mut is_changed = with_code.map(|(_, a, b)| a.has_other_code(b)).peekable();
+        if is_changed.peek().is_some() && !is_changed.any(|it| it) {
             notes.extend(note_on_program(a, b));
         }
-        for name in metrics {
-            let (mut differences, of_models) = differences(name, &a.run, &b.run, places);
-            notes.extend(of_models);
-            if changed.contains(&name) {
+        for (name, of_a, of_b) in identities {
+            let all = of_a.differences(of_b);
+            let own = all.iter().filter(|it| it.place != "`code`");
+            let sentences = own.map(|it| sentence(it, of_a, of_b, places));
+            let mut differences: Vec<String> = sentences.collect();
+            // Different models are expected to reply as different models.
+            if of_a.models() == of_b.models() {
+                let (replied, of_models) = reported_models(name, &a.run, &b.run, places);
+                differences.extend(replied);
+                notes.extend(of_models);
+            }
+            if of_a.has_other_code(of_b) {
                 let first = places[0].strip_prefix("in ").unwrap_or(places[0]);
-                let sentence = other_code(name, first);
-                match is_strict {
-                    true => differences.push(sentence),
-                    false => notes.push(sentence),
-                }
+                let to = if is_strict {
+                    &mut differences
+                } else {
+                    &mut notes
+                };
+                to.push(other_code(name, first));
             }
             if !differences.is_empty() {
                 let is_compared = allowed.contains(name);
@@ -146,19 +157,10 @@ impl IdentityComparison {
             .collect()
     }
 
-    /// Returns the names of the metrics that are not compared, in the form of a command-line option.
-    pub(super) fn names(&self) -> String {
-        let names: Vec<_> = self
-            .not_compared()
-            .map(|(name, _)| escape::name(name))
-            .collect();
-        names.join(",")
-    }
-
     /// Returns `true` if a metric or part is compared.
     pub(crate) fn is_compared(&self, name: &str) -> bool {
         self.different
-            .get(Selected::new(name).metric())
+            .get(Selected::new(name).metric)
             .is_none_or(|metric| metric.is_compared)
     }
 }
@@ -201,60 +203,10 @@ impl Results {
     }
 }
 
-/// Checks that the runs have each metric that is allowed to differ.
-pub(super) fn check_allowed(
-    a: &Run,
-    b: &Run,
-    allowed: &IndexSet<String>,
-) -> Result<(), ResultsError> {
-    let known: IndexSet<&str> = a.metrics().chain(b.metrics()).collect();
-    match allowed.iter().find(|name| !known.contains(&***name)) {
-        None => Ok(()),
-        Some(metric) => {
-            let (name, hint) = (escape::name(metric), suggest::known_names(metric, known));
-            let message =
-                format!("`{name}` is allowed to differ, but no run has this metric{hint}");
-            Err(ResultsError::setting("allow_different", message))
-        }
-    }
-}
-
-/// Returns a sentence for each difference between the metrics with this name, and notes on the models that answered.
-fn differences(
-    name: &str,
-    a: &RunManifest,
-    b: &RunManifest,
-    places: [&'static str; 2],
-) -> (Vec<String>, Vec<String>) {
-    let (Some(of_a), Some(of_b)) = (a.metrics.get(name), b.metrics.get(name)) else {
-        return Default::default();
-    };
-    let all = of_a.differences(of_b);
-    let own = all.iter().filter(|it| it.place != "`code`");
-    let mut sentences: Vec<String> = own.map(|it| sentence(it, of_a, of_b, places)).collect();
-    // Different models are expected to reply as different models.
-    if of_a.models() != of_b.models() {
-        return (sentences, Vec::new());
-    }
-    let (differences, notes) = reported_models(name, a, b, places);
-    sentences.extend(differences);
-    (sentences, notes)
-}
-
 /// Returns the sentence about a metric whose code differs from that in the first run.
 pub(crate) fn other_code(name: &str, first: &str) -> String {
     let name = escape::name(name);
     format!("the code of `{name}` changed since {first}; bump its version if its meaning changed")
-}
-
-/// Returns `true` if a metric's code changed but its version did not.
-fn has_other_code(name: &str, a: &RunManifest, b: &RunManifest) -> bool {
-    let metrics = a.metrics.get(name).zip(b.metrics.get(name));
-    metrics.is_some_and(|(a, b)| a.has_other_code(b))
-}
-
-fn has_code(name: &str, run: &RunManifest) -> bool {
-    run.metrics.get(name).is_some_and(MetricIdentity::has_code)
 }
 
 /// Returns a sentence if different programs made the runs, because they may have different versions of the functions
@@ -325,25 +277,25 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
 
 /// Returns a sentence for each data file whose name is the same but whose content differs.
 fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
-    let hash = |hash: &Option<String>| {
-        hash.as_deref()
-            .map(|it| it.get(..12).unwrap_or(it).to_owned())
+    let described = |file: &DataFile| match &file.sha256 {
+        Some(hash) => {
+            let start = hash.get(..12).unwrap_or(hash);
+            format!("{} bytes with the SHA-256 hash {start}..", file.bytes)
+        }
+        None => format!("{} bytes", file.bytes),
+    };
+    let is_other = |a: &DataFile, b: &DataFile| {
+        let hashes = a.sha256.as_ref().zip(b.sha256.as_ref());
+        a.bytes != b.bytes || hashes.is_some_and(|(a, b)| a != b)
     };
     let mut notes = Vec::new();
     for of_a in &a.data {
-        for of_b in b.data.iter().filter(|of_b| of_b.name == of_a.name) {
-            let name = escape::name(&of_a.name);
-            match (hash(&of_a.sha256), hash(&of_b.sha256)) {
-                (Some(one), Some(other)) if of_a.sha256 != of_b.sha256 => notes.push(format!(
-                    "the data file `{name}` changed: {} bytes with the SHA-256 hash {one}.. in A, {} bytes with {other}.. in B",
-                    of_a.bytes, of_b.bytes
-                )),
-                _ if of_a.bytes != of_b.bytes => notes.push(format!(
-                    "the data file `{name}` changed: {} bytes in A, {} bytes in B",
-                    of_a.bytes, of_b.bytes
-                )),
-                _ => {}
-            }
+        let mut same_name = b.data.iter().filter(|of_b| of_b.name == of_a.name);
+        if let Some(of_b) = same_name.find(|of_b| is_other(of_a, of_b)) {
+            let (name, a, b) = (escape::name(&of_a.name), described(of_a), described(of_b));
+            notes.push(format!(
+                "the data file `{name}` changed: {a} in A, {b} in B"
+            ));
         }
     }
     notes
@@ -371,22 +323,19 @@ fn reported_models(
         let judge = escape::name(judge);
         let is_known = of_a.models.len() > 0 && of_b.models.len() > 0;
         let sides = [
-            [&of_a.models, &of_b.models],
-            [&of_a.fingerprints, &of_b.fingerprints],
+            ("reported models", [&of_a.models, &of_b.models]),
+            ("fingerprints", [&of_a.fingerprints, &of_b.fingerprints]),
         ];
-        let [models, fingerprints] =
-            sides.map(|[a, b]| a.names().ne(b.names()).then(|| (a.joined(), b.joined())));
-        match (models, fingerprints) {
-            (Some((a, b)), _) if is_known => {
+        let mut other = sides.iter().filter(|(_, [a, b])| a.names().ne(b.names()));
+        let Some((what, [a, b])) = other.next() else {
+            continue;
+        };
+        let (a, b) = (a.joined(), b.joined());
+        match *what {
+            "reported models" if is_known => {
                 differences.push(format!("{judge} replied as {a} {in_a}, {b} {in_b}"));
             }
-            (Some((a, b)), _) => notes.push(format!(
-                "{name}: reported models of {judge} in A: {a}; in B: {b}"
-            )),
-            (None, Some((a, b))) => notes.push(format!(
-                "{name}: fingerprints of {judge} in A: {a}; in B: {b}"
-            )),
-            (None, None) => {}
+            what => notes.push(format!("{name}: {what} of {judge} in A: {a}; in B: {b}")),
         }
     }
     let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));

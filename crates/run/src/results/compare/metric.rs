@@ -6,12 +6,10 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::corpus::{CorpusRow, CorpusRows};
-use super::difference::{PairedDifference, Testing};
-use super::pairs::{Compared, ComparedRows, Groups, NotCompared, Pairs, Sides};
+use super::difference::{PairedDifference, Testing, least_units};
+use super::pairs::{Compared, ComparedRows, Groups, Sides};
 use super::sampled::SampledRows;
 use crate::contract::{Direction, ScoreKind};
-use crate::messages::escape;
 use crate::stats::holm;
 
 /// The level of the tests.
@@ -146,7 +144,7 @@ impl Verdict {
         direction: Direction,
         tests: usize,
     ) -> Self {
-        let needed = Testing::least_units(tests);
+        let needed = least_units(tests);
         let change = difference.difference.unwrap_or(0.0);
         let is_better = match direction {
             Direction::HigherIsBetter => change > 0.0,
@@ -172,68 +170,62 @@ impl Serialize for Verdict {
 }
 
 impl MetricComparison {
-    pub(super) fn new(
+    /// Compares the means of the rows, and lists at most `listed_rows` ids of better and of worse rows.
+    pub(super) fn of_means(
         name: &str,
-        (rows, pairs): (&ComparedRows, &Pairs<'_>),
-        testing: Testing,
-        groups: Option<&Groups>,
+        rows: &ComparedRows,
+        testing: Testing<'_>,
         failure_score: f64,
         listed_rows: usize,
     ) -> Self {
-        let all = rows.rows.iter();
-        let scored = all.clone().filter(|row| row.is_scored_in_both);
-        let (better_rows, worse_rows) = flipped(all.clone(), pairs, testing.direction, listed_rows);
-        let of_pair = groups.map(|groups| &*groups.of_pair);
-        let overall = testing.of(&all, of_pair);
-        let is_too_large = overall.difference.is_none() && overall.n > 0;
-        let compare = |rows: &[&Compared]| testing.of(&rows.iter().copied(), None);
+        let compare = |rows: &[&_], groups: Option<&_>| testing.of(rows, groups);
+        let compared = Self::of(name, rows, testing, compare);
+        let PairedDifference { n, difference, .. } = compared.overall;
+        let (better_rows, worse_rows) = flipped(&rows.rows, testing, listed_rows);
+        let sum = difference.unwrap_or(0.0) * n as f64 + rows.lost[1] - rows.lost[0];
+        let with_lost = n + compared.scored_in_one();
+        let is_too_large = difference.is_none() && n > 0;
         Self {
             not_tested: is_too_large.then(|| "the scores are too large to compare".to_owned()),
-            failed: rows.failed.into(),
             failure_score,
-            scored_in_both: (scored.clone().count() < all.len())
-                .then(|| testing.of(&scored, of_pair)),
             better_rows,
             worse_rows,
-            groups: by_group(
-                all,
-                |row| of_pair.map(|of_pair| of_pair[row.pair]),
-                groups,
-                testing.direction,
-                compare,
-            ),
-            difference_with_lost: rows.with_lost(overall.difference),
-            ..Self::untested(name, overall, testing, &rows.not_compared)
+            difference_with_lost: (with_lost > 0).then(|| sum / with_lost as f64),
+            ..compared
         }
     }
 
-    /// Compares a score of all rows; `unknown` is a run that lacks contributions.
-    pub(super) fn of_corpus(
+    /// Compares all rows, the rows that both runs scored, and each group of rows.
+    pub(super) fn of<T>(
         name: &str,
-        rows: &CorpusRows<'_>,
-        testing: Testing,
-        groups: Option<&Groups>,
-        unknown: Option<&str>,
+        rows: &ComparedRows<T>,
+        testing: Testing<'_>,
+        compare: impl Fn(&[&Compared<T>], Option<&Groups>) -> PairedDifference,
     ) -> Self {
-        let all: Vec<&CorpusRow<'_>> = rows.rows.iter().collect();
-        let (overall, not_defined) = testing.of_corpus(&all, groups.is_some());
-        let unknown = unknown.map(|run| {
-            format!(
-                "no test, because {} lacks its rows' contributions to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
-                escape::name(run)
-            )
-        });
-        let compare = |rows: &[&CorpusRow<'_>]| testing.of_corpus(rows, false).0;
+        let all: Vec<&Compared<T>> = rows.rows.iter().collect();
+        let scored = all.iter().copied().filter(|row| row.is_scored_in_both);
+        let scored: Vec<_> = scored.collect();
+        let groups = testing.pairs.groups.as_ref();
+        let by_group =
+            |groups| by_group(&all, groups, testing.direction, |rows| compare(rows, None));
         Self {
-            not_tested: unknown.or(not_defined),
-            groups: by_group(
-                all.into_iter(),
-                |row| row.group,
-                groups,
-                testing.direction,
-                compare,
-            ),
-            ..Self::untested(name, overall, testing, &rows.not_compared)
+            name: name.to_owned(),
+            overall: compare(&all, groups),
+            p_adjusted: None,
+            verdict: Verdict::NotTested,
+            not_tested: None,
+            kind: testing.kind,
+            direction: testing.direction,
+            failed: rows.failed.into(),
+            failure_score: 0.0,
+            scored_in_both: (scored.len() < all.len()).then(|| compare(&scored, groups)),
+            sampled: None,
+            not_compared: rows.not_compared,
+            difference_with_lost: None,
+            without_score: rows.without_score.clone().into(),
+            better_rows: Vec::new(),
+            worse_rows: Vec::new(),
+            groups: groups.map(by_group).unwrap_or_default(),
         }
     }
 
@@ -244,36 +236,6 @@ impl MetricComparison {
         self
     }
 
-    /// Returns a comparison without p-values, row lists and groups.
-    fn untested(
-        name: &str,
-        overall: PairedDifference,
-        testing: Testing,
-        not_compared: &NotCompared,
-    ) -> Self {
-        Self {
-            name: name.to_owned(),
-            overall,
-            p_adjusted: None,
-            verdict: Verdict::NotTested,
-            not_tested: None,
-            kind: testing.kind,
-            direction: testing.direction,
-            failed: Sides::default(),
-            failure_score: 0.0,
-            scored_in_both: None,
-            sampled: None,
-            not_compared: not_compared.rows,
-            difference_with_lost: None,
-            without_score: not_compared.outcomes.clone().into(),
-            better_rows: Vec::new(),
-            worse_rows: Vec::new(),
-            groups: IndexMap::new(),
-        }
-    }
-}
-
-impl MetricComparison {
     /// Returns the number of rows with a score or failure in only one run.
     ///
     /// These rows are not compared.
@@ -302,20 +264,16 @@ pub(super) fn adjust(metrics: &mut [MetricComparison]) {
 }
 
 /// Compares each named group on its own.
-fn by_group<'a, R: 'a>(
-    rows: impl Iterator<Item = &'a R>,
-    group: impl Fn(&R) -> Option<usize>,
-    groups: Option<&Groups>,
+fn by_group<T>(
+    rows: &[&Compared<T>],
+    Groups { names, of_pair, .. }: &Groups,
     direction: Direction,
-    compare: impl Fn(&[&'a R]) -> PairedDifference,
+    compare: impl Fn(&[&Compared<T>]) -> PairedDifference,
 ) -> IndexMap<String, GroupComparison> {
-    let Some(Groups { names, .. }) = groups else {
-        return IndexMap::new();
-    };
-    let mut members: Vec<Vec<&R>> = vec![Vec::new(); names.len()];
+    let mut members = vec![Vec::new(); names.len()];
     for row in rows {
-        if let Some(members) = group(row).and_then(|group| members.get_mut(group)) {
-            members.push(row);
+        if let Some(members) = members.get_mut(of_pair[row.pair]) {
+            members.push(*row);
         }
     }
     let differences: Vec<_> = members.iter().map(|rows| compare(rows)).collect();
@@ -339,29 +297,22 @@ fn by_group<'a, R: 'a>(
 
 /// Returns the ids of rows in which the second run is better, and of those in which it is worse: at most this many
 /// each.
-fn flipped<'r>(
-    rows: impl Iterator<Item = &'r Compared>,
-    pairs: &Pairs<'_>,
-    direction: Direction,
-    limit: usize,
-) -> (Vec<String>, Vec<String>) {
+fn flipped(rows: &[Compared], testing: Testing<'_>, limit: usize) -> (Vec<String>, Vec<String>) {
     if limit == 0 {
         return <_>::default();
     }
-    let changed = rows.map(|row| (row.change(), row.pair));
+    let changed = rows.iter().map(|row| (row.change(), row.pair));
     let mut changed: Vec<_> = changed.filter(|(change, _)| *change != 0.0).collect();
     // Stable, so equal differences stay in row order.
     changed.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
-    let ids = |is_above: bool| {
+    let ids = |is_above: bool| -> Vec<String> {
         let changed = changed
             .iter()
-            .filter(move |(change, _)| (*change > 0.0) == is_above);
-        changed
-            .take(limit)
-            .map(|(_, pair)| pairs.id(*pair).to_owned())
-            .collect::<Vec<_>>()
+            .filter(|(change, _)| (*change > 0.0) == is_above);
+        let ids = changed.map(|(_, pair)| testing.pairs.id(*pair).to_owned());
+        ids.take(limit).collect()
     };
-    let higher = direction == Direction::HigherIsBetter;
+    let higher = testing.direction == Direction::HigherIsBetter;
     (ids(higher), ids(!higher))
 }
 

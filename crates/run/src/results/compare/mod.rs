@@ -214,6 +214,6 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
         if earlier.manifest().is_none() {
             earlier = earlier.with_failure_score(self.failure_score());
         }
-        builder.of_scores(&earlier, &builder.scores(&Results::of(self)?)?)
+        builder.of_scores(&earlier, &builder.scores(&Results::of(self)?))
     }
 }

@@ -69,14 +69,14 @@ struct Rows {
 
 impl Rows {
     fn of(metric: &str, proxy: Option<&str>, pairs: &Pairs<'_>, failure_score: f64) -> Self {
-        let [of_a, of_b] = [pairs.a, pairs.b].map(|run| run.scores_of(metric));
+        let [of_a, of_b] = pairs.runs.map(|run| run.scores_of(metric));
         let proxy = proxy.unwrap_or_default();
-        let [proxy_a, proxy_b] = [pairs.a, pairs.b].map(|run| run.scores_of(proxy));
+        let [proxy_a, proxy_b] = pairs.runs.map(|run| run.scores_of(proxy));
         let value = |score: Score| score.counted(failure_score);
         let mut rows = Self::default();
-        for pair in &pairs.pairs {
-            let scores = [of_a(pair.a), of_b(pair.b)];
-            let proxies = match [proxy_a(pair.a), proxy_b(pair.b)].map(value) {
+        for [a, b] in &pairs.rows {
+            let scores = [of_a(*a), of_b(*b)];
+            let proxies = match [proxy_a(*a), proxy_b(*b)].map(value) {
                 [Some(a), Some(b)] => [a, b],
                 _ => [0.0; 2],
             };
@@ -156,26 +156,25 @@ impl MetricComparison {
         metric: Selected<'_>,
         pairs: &Pairs<'_>,
         largest: f64,
-        has_groups: bool,
     ) -> Self {
         self.groups.clear();
         self.scored_in_both = None;
-        let by = proxy(metric.metric(), [pairs.a, pairs.b]);
+        let by = proxy(metric.metric, pairs.runs);
         let mut rows = Rows::of(metric.name, by, pairs, self.failure_score);
         let by = by.filter(|_| rows.silent == 0);
         if by.is_none() {
             rows.without_proxy();
         }
         let judged = rows.judged.len();
-        self.not_tested = match () {
-            () if has_groups => Some(format!(
+        self.not_tested = match &pairs.groups {
+            Some(_) => Some(format!(
                 "no test by group, because `{}` judged only a sample of the rows; leave out the group, or judge all rows",
-                escape::name(metric.metric())
+                escape::name(metric.metric)
             )),
-            () if judged < MIN_ROWS => Some(format!(
+            None if judged < MIN_ROWS => Some(format!(
                 "no test, because only {judged} rows were judged in both runs, and a test needs {MIN_ROWS}; sample them with the same seed, or sample more rows"
             )),
-            () => None,
+            None => None,
         };
         let estimate = || rows.difference(largest, self.failure_score);
         let Some((difference, worth)) = self.not_tested.is_none().then(estimate).flatten() else {
@@ -190,7 +189,7 @@ impl MetricComparison {
             ..difference
         };
         self.sampled = Some(SampledRows {
-            rows: pairs.pairs.len() as u64,
+            rows: pairs.rows.len() as u64,
             by: by.map(str::to_owned),
             worth,
         });

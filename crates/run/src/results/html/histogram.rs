@@ -1,5 +1,7 @@
 //! The bins of a histogram. The script draws them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -89,24 +91,23 @@ pub(super) fn histogram(kind: ScoreKind, runs: &[Vec<f64>]) -> Option<Value> {
 }
 
 fn bars(bins: &Bins, runs: &[Vec<f64>]) -> Vec<Bar> {
-    let empty = |place: usize| Bar {
-        bin: place / runs.len(),
-        run: place % runs.len(),
-        rows: 0,
-        least: f64::INFINITY,
-        most: f64::NEG_INFINITY,
-    };
-    let mut bars: Vec<Bar> = (0..bins.count * runs.len()).map(empty).collect();
+    let mut bars = BTreeMap::new();
     for (run, values) in runs.iter().enumerate() {
         for value in values {
-            let bar = &mut bars[bins.bin(*value) * runs.len() + run];
+            let bin = bins.bin(*value);
+            let bar = bars.entry((bin, run)).or_insert(Bar {
+                bin,
+                run,
+                rows: 0,
+                least: *value,
+                most: *value,
+            });
             bar.rows += 1;
             bar.least = bar.least.min(*value);
             bar.most = bar.most.max(*value);
         }
     }
-    bars.retain(|bar| bar.rows > 0);
-    bars
+    bars.into_values().collect()
 }
 
 #[cfg(test)]

@@ -23,16 +23,13 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use indexmap::IndexSet;
 use sha2::{Digest as _, Sha256};
 
 #[doc(hidden)]
 pub use self::run::ReportRun;
 use self::view::View;
 use crate::evaluate::report::OutputFile;
-use crate::messages::{escape, suggest};
-use crate::results::run::is_lower_better;
-use crate::results::run_scores::Selected;
+use crate::messages::escape;
 use crate::results::{Comparison, ComparisonBuilder, Results, ResultsError, ResultsErrorKind};
 
 const STYLE: &str = include_str!("page/style.css");
@@ -156,77 +153,40 @@ impl<'a> HtmlReport<'a> {
         ///
         /// If two metrics count as different, the report doesn't show the difference between their scores.
         pub fn strict_identity(strict_identity: bool) => comparison.strict_identity = strict_identity;
-    }
 
-    /// Adds metrics to compare even if their definitions differ between the runs.
-    ///
-    /// For example, the metrics may use different judges or thresholds. By default, the report shows how the metrics
-    /// differ, but not the difference between their scores.
-    ///
-    /// ```
-    /// # use dsrs_metrics::prelude::*;
-    /// # use dsrs_metrics::results::{HtmlReport, Results};
-    /// # use dsrs_metrics::{Evaluate, metrics::F1, rows::Pair};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let row = || Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
-    /// let a = Evaluate::builder().metric(F1::default()).score([row()]).await?;
-    /// let b = Evaluate::builder().metric(F1::default().with_threshold(0.8)).score([row()]).await?;
-    /// let (a, b) = (Results::of(&a)?, Results::of(&b)?);
-    ///
-    /// let report = HtmlReport::comparison(&a, &b);
-    /// let html = report.to_html()?;
-    /// assert!(html.contains(r#""not_compared":"`threshold` is not set in A, 0.8 in B""#));
-    /// assert!(!report.allow_different(["f1"]).to_html()?.contains(r#""not_compared":"#));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn allow_different<S: Into<String>>(
-        mut self,
-        metrics: impl IntoIterator<Item = S>,
-    ) -> Self {
-        self.comparison
-            .allow_different
-            .extend(metrics.into_iter().map(Into::into));
-        self
-    }
+        /// Sets the metrics to compare even if their definitions differ between the runs.
+        ///
+        /// For example, the metrics may use different judges or thresholds. By default, the report shows how the
+        /// metrics differ, but not the difference between their scores.
+        ///
+        /// ```
+        /// # use dsrs_metrics::prelude::*;
+        /// # use dsrs_metrics::results::{HtmlReport, Results};
+        /// # use dsrs_metrics::{Evaluate, metrics::F1, rows::Pair};
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let row = || Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+        /// let a = Evaluate::builder().metric(F1::default()).score([row()]).await?;
+        /// let b = Evaluate::builder().metric(F1::default().with_threshold(0.8)).score([row()]).await?;
+        /// let (a, b) = (Results::of(&a)?, Results::of(&b)?);
+        ///
+        /// let report = HtmlReport::comparison(&a, &b);
+        /// let html = report.to_html()?;
+        /// assert!(html.contains(r#""not_compared":"`threshold` is not set in A, 0.8 in B""#));
+        /// assert!(!report.allow_different(["f1"]).to_html()?.contains(r#""not_compared":"#));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
+            => comparison.allow_different = names.into_iter().map(Into::into).collect();
 
-    /// Adds metrics for which lower scores are better.
-    ///
-    /// Each metric must be in at least one run.
-    ///
-    /// You need this setting only for runs without a manifest.
-    pub fn lower_is_better<S: Into<String>>(
-        mut self,
-        metrics: impl IntoIterator<Item = S>,
-    ) -> Self {
-        self.comparison
-            .lower_is_better
-            .extend(metrics.into_iter().map(Into::into));
-        self
-    }
-
-    /// Checks that each metric declared lower-is-better is in a run.
-    pub(super) fn check_directions(&self, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError> {
-        let known: IndexSet<&str> = runs.iter().flat_map(|run| run.metrics()).collect();
-        let is_unknown = |name: &&String| {
-            !known.contains(&***name) && !known.contains(Selected::new(name).metric())
-        };
-        let mut declared = self.comparison.lower_is_better.iter();
-        let Some(metric) = declared.find(is_unknown) else {
-            return Ok(());
-        };
-        let hint = suggest::did_you_mean(metric, known.iter().copied());
-        let hint =
-            hint.unwrap_or_else(|| format!("; the runs have {}", escape::names(known.into_iter())));
-        let metric = escape::name(metric);
-        let message = format!("`{metric}` cannot be lower-is-better, because no run has it{hint}");
-        Err(ResultsError::setting("lower_is_better", message))
-    }
-
-    pub(super) fn is_lower_better(&self, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
-        let runs: Vec<_> = runs.iter().map(|run| &run.scores.run).collect();
-        self.comparison.lower_is_better.contains(metric) || is_lower_better(metric, &runs)
+        /// Sets the metrics for which lower scores are better.
+        ///
+        /// Each metric must be in at least one run.
+        ///
+        /// You need this setting only for runs without a manifest.
+        pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
+            => comparison.lower_is_better = names.into_iter().map(Into::into).collect();
     }
 
     /// Returns the report as an HTML page.
@@ -237,10 +197,10 @@ impl<'a> HtmlReport<'a> {
     pub fn to_html(&self) -> Result<String, ResultsError> {
         let group = self.comparison.group.as_deref();
         let runs = self.runs.iter().map(|run| match run {
-            Run::Results(results) => ReportRun::of(results, group).map(Cow::Owned),
-            Run::Read(run) => Ok(Cow::Borrowed(*run)),
+            Run::Results(results) => Cow::Owned(ReportRun::of(results, group)),
+            Run::Read(run) => Cow::Borrowed(*run),
         });
-        let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        let runs: Vec<_> = runs.collect();
         let runs: Vec<&ReportRun<'_>> = runs.iter().map(AsRef::as_ref).collect();
         if self.comparison.require_identity {
             runs.iter()
@@ -279,10 +239,9 @@ impl<'a> HtmlReport<'a> {
 /// Returns the file name of each run, without folder and extension.
 fn title(runs: &[&ReportRun<'_>]) -> String {
     let stem = |run: &&ReportRun<'_>| {
-        let stem = Path::new(run.scores.run.name()).file_stem();
-        stem.map_or(run.scores.run.name().into(), |stem| {
-            stem.to_string_lossy().into_owned()
-        })
+        let name = Path::new(run.scores.run.name());
+        let stem = name.file_stem().unwrap_or(name.as_os_str());
+        stem.to_string_lossy().into_owned()
     };
     runs.iter().map(stem).collect::<Vec<_>>().join(" and ")
 }

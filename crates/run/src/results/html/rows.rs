@@ -1,73 +1,46 @@
 //! The data of the page as JSON.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::table_rows::Metric;
 use super::view::View;
 use crate::messages::escape;
-use crate::results::{ResultRow, ResultScore, ResultsError, ResultsErrorKind};
+use crate::results::{ResultRow, ResultScore, ResultsError};
 
 /// The maximum number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
 
-#[derive(Serialize)]
-struct Data<'a> {
-    #[serde(flatten)]
-    view: Bounded<'a>,
-    rows: Vec<TableRow<'a>>,
-}
-
-/// A row in the table. Its gold row is the same in each run that has it.
-#[derive(Serialize)]
-struct TableRow<'a> {
-    id: Text<'a>,
-    gold: Option<&'a RawValue>,
-    runs: Vec<Option<&'a RawValue>>,
-}
-
-/// The JSON of a row of one run. It takes less memory than the values.
-struct RowJson {
-    gold: Option<Box<RawValue>>,
-    run: Box<RawValue>,
-}
-
 /// Returns the data of the page as JSON without characters that are special in HTML.
 pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
     let (table, runs) = (&view.table.rows, view.runs);
-    let mut of_runs: Vec<HashMap<usize, RowJson>> = Vec::new();
+    let mut of_runs: Vec<HashMap<usize, [Value; 2]>> = Vec::new();
     for (run, results) in runs.iter().enumerate() {
-        let mut places: Vec<usize> = table.iter().filter_map(|row| row[run]).collect();
-        places.sort_unstable();
-        let rows = results.map_rows(&places, |row| row_json(row, &view.metrics))?;
-        let rows = places.into_iter().zip(rows);
-        let rows = rows.map(|(place, row)| Ok((place, row?)));
-        of_runs.push(rows.collect::<Result<_, ResultsError>>()?);
+        let places: Vec<usize> = table.iter().filter_map(|row| row[run]).collect();
+        of_runs.push(results.map_rows(&places, |row| row_json(row, &view.metrics))?);
     }
     let row = |places: &[Option<usize>; 2]| {
         let rows = of_runs.iter().zip(places);
         let rows: Vec<_> = rows.map(|(rows, place)| rows.get(&(*place)?)).collect();
         let mut ids = runs.iter().zip(places);
         let id = ids.find_map(|(run, place)| Some(run.scores.rows.id((*place)?)));
-        TableRow {
-            id: Text(id.unwrap_or_default()),
-            gold: rows.iter().flatten().find_map(|row| row.gold.as_deref()),
-            runs: rows.iter().map(|row| Some(&*(*row)?.run)).collect(),
-        }
+        // The gold row is the same in each run that has it.
+        let mut golds = rows.iter().flatten().map(|[gold, _]| gold);
+        json!({
+            "id": shown(id.unwrap_or_default()),
+            "gold": golds.find(|gold| !gold.is_null()),
+            "runs": rows.iter().map(|row| row.map(|[_, run]| run)).collect::<Vec<_>>(),
+        })
     };
-    let data = Data {
-        view: Bounded(&view.data()),
-        rows: table.iter().map(row).collect(),
-    };
-    let json = serde_json::to_string(&data).map_err(|error| not_json(&error))?;
-    Ok(script_safe(&json))
+    let mut data = bounded(view.data());
+    data["rows"] = table.iter().map(row).collect();
+    Ok(script_safe(&data.to_string()))
 }
 
-fn row_json(row: &ResultRow, metrics: &[Metric<'_>]) -> Result<RowJson, ResultsError> {
+/// Returns the gold row, and what one run has of the row.
+fn row_json(row: &ResultRow, metrics: &[Metric<'_>]) -> [Value; 2] {
     let scores = metrics.iter().map(|metric| row.scores.get(metric.name));
     let mut run = json!({
         "pred": row.pred,
@@ -80,12 +53,7 @@ fn row_json(row: &ResultRow, metrics: &[Metric<'_>]) -> Result<RowJson, ResultsE
         "attributes": pairs(row.attributes.iter()),
     });
     retain(&mut run, |_, value| !value.is_null());
-    let raw = |value| serde_json::value::to_raw_value(&Bounded(value));
-    let gold = row.gold.as_ref().map(raw).transpose();
-    Ok(RowJson {
-        gold: gold.map_err(|error| not_json(&error))?,
-        run: raw(&run).map_err(|error| not_json(&error))?,
-    })
+    [row.gold.clone().unwrap_or_default(), run].map(bounded)
 }
 
 /// Returns a score without the values that most rows share: the outcome `scored`, a confidence of 1, a cost of 0.
@@ -118,47 +86,29 @@ fn retain(object: &mut Value, is_kept: impl Fn(&str, &Value) -> bool) {
     }
 }
 
-fn not_json(error: &serde_json::Error) -> ResultsError {
-    let message = format!("the rows cannot be written as JSON: {error}");
-    ResultsError::new(ResultsErrorKind::Output, message)
+/// Returns a string, shortened if it is long. Characters that would hide or reverse others are escaped, as on the
+/// terminal.
+fn shown(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(MAX_CHARACTERS) else {
+        return escape::escaped_lines(text).into_owned();
+    };
+    let more = text[end..].chars().count();
+    let shortened = format!("{} … ({more} more characters)", &text[..end]);
+    escape::escaped_lines(&shortened).into_owned()
 }
 
-/// A string, shortened if it is long. Characters that would hide or reverse others are escaped, as on the terminal.
-struct Text<'a>(&'a str);
-
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&escape::escaped_lines(&shortened(self.0)))
-    }
-}
-
-fn shortened(text: &str) -> Cow<'_, str> {
-    // A string has at most as many characters as bytes.
-    if text.len() <= MAX_CHARACTERS {
-        return text.into();
-    }
-    match text.char_indices().nth(MAX_CHARACTERS) {
-        None => text.into(),
-        Some((end, _)) => {
-            let more = text[end..].chars().count();
-            format!("{} … ({more} more characters)", &text[..end]).into()
+/// Returns a value whose strings are shortened.
+fn bounded(value: Value) -> Value {
+    match value {
+        Value::String(text) => shown(&text).into(),
+        Value::Array(items) => items.into_iter().map(bounded).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields
+                .map(|(name, it)| (shown(&name), bounded(it)))
+                .collect()
         }
-    }
-}
-
-/// A value whose strings are shortened.
-struct Bounded<'a>(&'a Value);
-
-impl Serialize for Bounded<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::String(text) => Text(text).serialize(serializer),
-            Value::Array(items) => serializer.collect_seq(items.iter().map(Bounded)),
-            Value::Object(fields) => {
-                serializer.collect_map(fields.iter().map(|(name, it)| (Text(name), Bounded(it))))
-            }
-            other => other.serialize(serializer),
-        }
+        other => other,
     }
 }
 
@@ -204,7 +154,7 @@ mod tests {
     fn long_strings_are_shortened_at_any_depth_and_the_rest_is_counted() {
         let long = "é".repeat(MAX_CHARACTERS + 7);
         let value = json!({"steps": [{"text": long}], "short": "é".repeat(MAX_CHARACTERS)});
-        let shown = serde_json::to_value(Bounded(&value)).unwrap();
+        let shown = bounded(value.clone());
         let text = shown["steps"][0]["text"].as_str().unwrap();
         assert!(
             text.ends_with("é … (7 more characters)"),

@@ -2,14 +2,14 @@
 //! missing fields.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use indexmap::{IndexMap, IndexSet};
 
 use crate::data::NamedFile;
-use crate::evaluate::report::{Progress, ProgressDisplay, ResultOutcome, ResultRow, ResultScore};
+use crate::evaluate::report::{Progress, ProgressDisplay, ResultRow, ResultScore};
 use crate::messages::escape;
 use crate::results::ResultsError;
 use crate::results::file::Results;
@@ -23,7 +23,8 @@ use crate::results::run_scores::{RunScores, Score};
 #[derive(Debug, Clone)]
 pub struct ReportRun<'a> {
     pub(super) scores: RunScores,
-    pub(super) totals: Totals,
+    /// The sums over the rows, by metric.
+    pub(super) totals: IndexMap<String, MetricTotals>,
     rows: Rows<'a>,
 }
 
@@ -49,7 +50,7 @@ impl ReportRun<'static> {
         let file = named.path;
         let is_file = file.as_os_str() != "-" && fs::metadata(file).is_ok_and(|it| it.is_file());
         let name = name_of(named);
-        let (mut totals, mut rows) = (Totals::default(), Vec::new());
+        let (mut totals, mut rows) = (IndexMap::new(), Vec::new());
         let mut progress = Progress::new(ProgressDisplay::Terminal, None);
         let scores = RunScores::read(
             named,
@@ -57,7 +58,7 @@ impl ReportRun<'static> {
             group,
             |_| (),
             |place, row| {
-                totals.add(place, &row);
+                add(&mut totals, place, &row);
                 rows.extend((!is_file).then_some(row));
                 progress.row_done(place as u64 + 1, || escape::name(&name).to_string());
             },
@@ -83,16 +84,16 @@ impl ReportRun<'static> {
 
 impl<'a> ReportRun<'a> {
     /// Creates a run from rows in memory.
-    pub(super) fn of(results: &'a Results, group: Option<&str>) -> Result<Self, ResultsError> {
-        let mut totals = Totals::default();
+    pub(super) fn of(results: &'a Results, group: Option<&str>) -> Self {
+        let mut totals = IndexMap::new();
         for (place, row) in results.rows().iter().enumerate() {
-            totals.add(place, row);
+            add(&mut totals, place, row);
         }
-        Ok(Self {
-            scores: RunScores::of(results, &IndexSet::new(), group)?,
+        Self {
+            scores: RunScores::of(results, &IndexSet::new(), group),
             totals,
             rows: Rows::InMemory(results.rows().into()),
-        })
+        }
     }
 
     /// Returns the names of the metrics in file order.
@@ -100,7 +101,7 @@ impl<'a> ReportRun<'a> {
         self.scores.metrics()
     }
 
-    /// Calls a function with the whole rows at these ascending positions, and returns the results in order.
+    /// Calls a function with the whole rows at these positions, and returns the results by position.
     ///
     /// # Errors
     /// Returns a [`ResultsError`] if the file cannot be read again, or if its rows have changed.
@@ -108,16 +109,18 @@ impl<'a> ReportRun<'a> {
         &self,
         places: &[usize],
         of_row: impl Fn(&ResultRow) -> T,
-    ) -> Result<Vec<T>, ResultsError> {
+    ) -> Result<HashMap<usize, T>, ResultsError> {
         let file = match &self.rows {
             Rows::InMemory(rows) => {
-                return Ok(places.iter().map(|place| of_row(&rows[*place])).collect());
+                let of_place = |place: &usize| (*place, of_row(&rows[*place]));
+                return Ok(places.iter().map(of_place).collect());
             }
             Rows::InFile(file) => file,
         };
         let index = &self.scores.rows;
         let lines: HashSet<u64> = places.iter().map(|place| index.at(*place).line).collect();
-        let mut found = Vec::with_capacity(places.len());
+        let places: HashSet<usize> = places.iter().copied().collect();
+        let mut found = HashMap::with_capacity(places.len());
         read_lines(
             NamedFile {
                 sources: &[],
@@ -129,28 +132,20 @@ impl<'a> ReportRun<'a> {
             |row, _| {
                 // Rows of a JSON array may share a line.
                 let place = index.find(&row.id);
-                if let Some(place) = place.filter(|it| places.binary_search(it).is_ok()) {
-                    found.push((place, of_row(&row)));
+                if let Some(place) = place.filter(|place| places.contains(place)) {
+                    found.insert(place, of_row(&row));
                 }
                 Ok::<_, ResultsError>(())
             },
         )?;
-        if !found.iter().map(|(place, _)| place).eq(places) {
+        if found.len() != places.len() {
             return Err(ResultsError::read(format!(
                 "{}: the rows changed while the file was read; read it again when it is complete",
                 self.scores.run.name()
             )));
         }
-        Ok(found.into_iter().map(|(_, row)| row).collect())
+        Ok(found)
     }
-}
-
-/// The sums over the rows of a run.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Totals {
-    pub(super) metrics: IndexMap<String, MetricTotals>,
-    /// By metric and by component path.
-    pub(super) evaluations: IndexMap<String, Evaluations>,
 }
 
 /// The sums of a metric.
@@ -159,6 +154,7 @@ pub(super) struct MetricTotals {
     /// Rows that lack a field that the metric reads.
     pub(super) missing: u64,
     pub(super) judged_offline: u64,
+    pub(super) cost_msats: u64,
     /// The parts in order of first occurrence, named scores first in each row.
     pub(super) parts: IndexMap<Part, Vec<PartScore>>,
 }
@@ -177,29 +173,10 @@ pub(super) struct PartScore {
     pub(super) score: Score,
 }
 
-/// The evaluations of a metric or component.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Evaluations {
-    pub(super) evaluated: u64,
-    pub(super) cost_msats: u64,
-    pub(super) gated: u64,
-}
-
-impl Totals {
-    /// Adds the row at this position.
-    pub(super) fn add(&mut self, place: usize, row: &ResultRow) {
-        for (position, (name, score)) in row.scores.iter().enumerate() {
-            entry(&mut self.metrics, position, name).add(place, score);
-            self.add_evaluation(position, name, score);
-        }
-    }
-
-    fn add_evaluation(&mut self, position: usize, name: &str, score: &ResultScore) {
-        entry(&mut self.evaluations, position, name).add(score);
-        for (component, score) in &score.components {
-            let place = self.evaluations.len();
-            self.add_evaluation(place, &format!("{name}.{component}"), score);
-        }
+/// Adds the row at this position to the sums of its metrics.
+fn add(totals: &mut IndexMap<String, MetricTotals>, place: usize, row: &ResultRow) {
+    for (position, (name, score)) in row.scores.iter().enumerate() {
+        entry(totals, position, name).add(place, score);
     }
 }
 
@@ -207,6 +184,7 @@ impl MetricTotals {
     fn add(&mut self, row: usize, score: &ResultScore) {
         self.missing += u64::from(!score.missing.is_empty());
         self.judged_offline += u64::from(score.is_judged_offline);
+        self.cost_msats = self.cost_msats.saturating_add(score.cost_msats);
         let parts = score.parts.iter();
         let parts = parts.map(|(name, value)| (name, false, Score::of_part(*value)));
         let components = score.components.iter();
@@ -216,24 +194,5 @@ impl MetricTotals {
             let scores = self.parts.entry(Part { name, is_component }).or_default();
             scores.push(PartScore { row, score });
         }
-    }
-}
-
-impl Evaluations {
-    fn add(&mut self, score: &ResultScore) {
-        self.cost_msats = self.cost_msats.saturating_add(score.cost_msats);
-        match score.outcome {
-            ResultOutcome::Scored | ResultOutcome::Counted | ResultOutcome::MetricFailed => {
-                self.evaluated += 1;
-            }
-            ResultOutcome::Gated => self.gated += 1,
-            _ => {}
-        }
-    }
-    /// Returns what the gates saved: the mean cost of an evaluated row for each row that they rejected.
-    pub(super) fn saved_msats(&self) -> u64 {
-        let all = u128::from(self.gated) * u128::from(self.cost_msats);
-        let saved = all.checked_div(self.evaluated.into()).unwrap_or(0);
-        u64::try_from(saved).unwrap_or(u64::MAX)
     }
 }

@@ -1,13 +1,11 @@
 //! The rows in the table of the page: all, or at most 20,000 chosen by a rule that the page states.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::run::ReportRun;
 use crate::contract::ScoreKind;
+use crate::evaluate::hash_order;
 use crate::results::run_scores::Score;
 
 /// The maximum number of rows in the table.
@@ -25,6 +23,21 @@ pub(super) struct Metric<'a> {
     /// `true` if the metric is the same in both runs.
     pub(super) is_compared: bool,
     pub(super) is_lower_better: bool,
+}
+
+impl Metric<'_> {
+    /// Returns a function that maps a row to its score in the last run that has it, negated if lower is better.
+    fn badness(&self, runs: &[&ReportRun<'_>], rows: &[Places]) -> impl Fn(usize) -> Option<f64> {
+        let scores = runs.iter().map(|run| run.scores.scores_of(self.name));
+        let scores: Vec<_> = scores.collect();
+        let sign = if self.is_lower_better { -1.0 } else { 1.0 };
+        move |row| {
+            let of_runs = scores.iter().zip(&rows[row]);
+            let mut of_runs = of_runs.filter_map(|(of, place)| place.map(of));
+            // 0 and -0 are equal.
+            Some(sign * of_runs.next_back()?.value()? + 0.0)
+        }
+    }
 }
 
 /// The rows in the table.
@@ -49,14 +62,6 @@ pub(super) struct TableRows {
     seed: u64,
 }
 
-/// Why a row is chosen, weakest reason first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Category {
-    Other,
-    Failed,
-    Changed,
-}
-
 impl TableRows {
     pub(super) fn of(runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Self {
         Self::choose(runs, metrics, MAX_ROWS)
@@ -75,13 +80,14 @@ impl TableRows {
         if table.rows.len() <= limit {
             return table;
         }
-        let categories = categories(&table.rows, runs, metrics);
-        let of = |category| {
-            let rows = (0..categories.len()).filter(|row| categories[*row] == category);
-            rows.collect::<Vec<_>>()
-        };
-        let [changed, failed, mut rest] =
-            [Category::Changed, Category::Failed, Category::Other].map(of);
+        let (mut changed, mut failed, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for (row, mark) in marks(&table.rows, runs, metrics).into_iter().enumerate() {
+            match mark {
+                [true, _] => changed.push(row),
+                [false, true] => failed.push(row),
+                [false, false] => rest.push(row),
+            }
+        }
         // Half of the remaining space, or more if the next categories do not fill the other half.
         let share = |all: usize, space: usize, next: usize| {
             all.min((space / 2).max(space.saturating_sub(next)))
@@ -94,17 +100,20 @@ impl TableRows {
         table.others = rest.len();
         let space = space - shown;
 
-        let mut choice = Choice {
-            random: Xoshiro256PlusPlus::seed_from_u64(SEED),
-            is_chosen: vec![false; table.rows.len()],
-        };
-        choice.sample(&changed, table.changed[0]);
-        choice.sample(&failed, table.failed[0]);
-        table.worst = choice.worst(&rest, &table.rows, runs, metrics, space / 2);
+        let mut is_chosen = vec![false; table.rows.len()];
+        let equal = |_: usize| Some(0.0);
+        choose_lowest(&mut is_chosen, &changed, table.changed[0], SEED, equal);
+        choose_lowest(&mut is_chosen, &failed, table.failed[0], SEED, equal);
+        let mut left = space / 2;
+        for (position, metric) in metrics.iter().enumerate() {
+            let value = metric.badness(runs, &table.rows);
+            let number = left / (metrics.len() - position);
+            left -= choose_lowest(&mut is_chosen, &rest, number, position as u64 + 1, value);
+        }
+        table.worst = space / 2 - left;
         table.sampled = space - table.worst;
-        rest.retain(|row| !choice.is_chosen[*row]);
-        choice.sample(&rest, table.sampled);
-        let mut is_chosen = choice.is_chosen.into_iter();
+        choose_lowest(&mut is_chosen, &rest, table.sampled, SEED, equal);
+        let mut is_chosen = is_chosen.into_iter();
         table.rows.retain(|_| is_chosen.next().unwrap_or_default());
         table.shown = table.rows.len();
         table
@@ -133,8 +142,9 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
     of_a.chain(of_b).collect()
 }
 
-fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<Category> {
-    let mut categories = vec![Category::Other; rows.len()];
+/// Returns for each row whether a compared metric changed, and whether a run failed.
+fn marks(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<[bool; 2]> {
+    let mut marks = vec![[false; 2]; rows.len()];
     for metric in metrics {
         let is_in = |run: &&ReportRun<'_>| run.metrics().any(|name| name == metric.name);
         let is_compared = metric.is_compared && runs.iter().all(is_in);
@@ -142,79 +152,35 @@ fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) 
             .iter()
             .map(|run| run.scores.scores_of(metric.name))
             .collect();
-        for (category, places) in categories.iter_mut().zip(rows) {
+        for ([is_changed, is_failed], places) in marks.iter_mut().zip(rows) {
             let mut of_runs = scores.iter().zip(places).map(|(of, place)| place.map(of));
             let (a, b) = (of_runs.next().flatten(), of_runs.next().flatten());
             let changed = |a: Score, b: Score| (a.outcome, a.passed) != (b.outcome, b.passed);
-            let is_changed = is_compared && a.zip(b).is_some_and(|(a, b)| changed(a, b));
-            let is_failed = [a, b].iter().flatten().any(Score::is_failure);
-            let found = match (is_changed, is_failed) {
-                (true, _) => Category::Changed,
-                (false, true) => Category::Failed,
-                (false, false) => Category::Other,
-            };
-            *category = found.max(*category);
+            *is_changed |= is_compared && a.zip(b).is_some_and(|(a, b)| changed(a, b));
+            *is_failed |= [a, b].iter().flatten().any(Score::is_failure);
         }
     }
-    categories
+    marks
 }
 
-/// The rows chosen so far.
-struct Choice {
-    random: Xoshiro256PlusPlus,
-    is_chosen: Vec<bool>,
-}
-
-impl Choice {
-    /// Chooses at most this many rows, those with the lowest values. Ties are sampled. Returns the number of chosen
-    /// rows.
-    fn lowest(&mut self, rows: impl Iterator<Item = (f64, usize)>, number: usize) -> usize {
-        let mut keys: Vec<(f64, u64, usize)> = rows
-            .map(|(value, row)| (value, self.random.next_u64(), row))
-            .collect();
-        if number < keys.len() {
-            keys.select_nth_unstable_by(number, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            keys.truncate(number);
-        }
-        keys.iter()
-            .for_each(|(_, _, row)| self.is_chosen[*row] = true);
-        keys.len()
+/// Chooses at most this many of the rows that are not chosen yet: those with the lowest values, and a sample of equal
+/// ones. Returns their number.
+fn choose_lowest(
+    is_chosen: &mut [bool],
+    rows: &[usize],
+    number: usize,
+    seed: u64,
+    value: impl Fn(usize) -> Option<f64>,
+) -> usize {
+    let rows = rows.iter().filter(|row| !is_chosen[**row]);
+    let keys = rows.filter_map(|row| Some((value(*row)?, hash_order(seed, None, *row))));
+    let mut keys: Vec<_> = keys.collect();
+    if number < keys.len() {
+        keys.select_nth_unstable_by(number, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        keys.truncate(number);
     }
-
-    /// Chooses this many rows, each with the same probability.
-    fn sample(&mut self, rows: &[usize], number: usize) {
-        self.lowest(rows.iter().map(|row| (0.0, *row)), number);
-    }
-
-    /// Chooses at most this many rows: those with the worst scores in the last run that has them, the same number for
-    /// each metric. Returns the number of chosen rows.
-    fn worst(
-        &mut self,
-        rows: &[usize],
-        places: &[Places],
-        runs: &[&ReportRun<'_>],
-        metrics: &[Metric<'_>],
-        number: usize,
-    ) -> usize {
-        let mut left = number;
-        for (position, metric) in metrics.iter().enumerate() {
-            let scores: Vec<_> = runs
-                .iter()
-                .map(|run| run.scores.scores_of(metric.name))
-                .collect();
-            let sign = if metric.is_lower_better { -1.0 } else { 1.0 };
-            let value = |row: usize| {
-                let of_runs = scores.iter().zip(&places[row]);
-                let mut of_runs = of_runs.filter_map(|(of, place)| place.map(of));
-                // 0 and -0 are equal.
-                Some((sign * of_runs.next_back()?.value()? + 0.0, row))
-            };
-            let rest = rows.iter().filter(|row| !self.is_chosen[**row]);
-            let values: Vec<_> = rest.filter_map(|row| value(*row)).collect();
-            left -= self.lowest(values.into_iter(), left / (metrics.len() - position));
-        }
-        number - left
-    }
+    keys.iter().for_each(|(_, (_, row))| is_chosen[*row] = true);
+    keys.len()
 }
 
 #[cfg(test)]

@@ -14,9 +14,10 @@ use super::table_rows::{Metric, TableRows};
 use crate::contract::{MetricIdentity, ScoreKind};
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::EarlyResult;
-use crate::messages::{escape, suggest};
-use crate::results::figures::{Bounds, Figures, figures_of};
-use crate::results::run_scores::Usage;
+use crate::messages::escape;
+use crate::results::figures::{Bounds, MetricFigures};
+use crate::results::run::is_lower_better;
+use crate::results::run_scores::{RunScores, Usage};
 use crate::results::{Comparison, Manifest, MetricComparison, ResultsError};
 
 /// The maximum number of groups shown; larger groups come first.
@@ -44,22 +45,26 @@ impl<'a> View<'a> {
         report: &'a HtmlReport<'_>,
         runs: &'a [&'a ReportRun<'a>],
     ) -> Result<Self, ResultsError> {
-        report.check_directions(runs)?;
+        let known = runs.iter().flat_map(|run| run.metrics()).collect();
+        report
+            .comparison
+            .check_directions(&known, "no run has it")?;
         let group = report.comparison.group.as_deref();
         if let Some(field) = group {
-            check_group(field, runs)?;
+            RunScores::check_group(runs.iter().map(|run| &run.scores), field)?;
         }
         let comparison = match runs {
             [a, b] => Some(report.comparison.of_scores(&a.scores, &b.scores)?),
             _ => None,
         };
+        let identity = comparison.as_ref().map(|it| &it.identity);
+        let all: Vec<_> = runs.iter().map(|run| &run.scores.run).collect();
+        let is_declared = |name| report.comparison.lower_is_better.contains(name);
         let metric = |(name, kind)| Metric {
             name,
             kind,
-            is_compared: comparison
-                .as_ref()
-                .is_none_or(|it| it.identity.is_compared(name)),
-            is_lower_better: report.is_lower_better(name, runs),
+            is_compared: identity.is_none_or(|it| it.is_compared(name)),
+            is_lower_better: is_declared(name) || is_lower_better(name, &all),
         };
         let metrics: Vec<_> = kinds(runs).into_iter().map(metric).collect();
         let table = TableRows::of(runs, &metrics);
@@ -121,16 +126,12 @@ impl<'a> View<'a> {
     fn metric(&self, metric: &Metric<'_>) -> Value {
         let Metric { name, kind, .. } = *metric;
         let of_run = |run: &&ReportRun<'_>| {
-            let scores = run.scores.column(name).enumerate();
-            let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
-            let has_groups = self.group.is_some();
-            let (mut counts, figures) = figures_of(scores, (&run.scores, name), kind, has_groups);
-            if let Some(totals) = run.totals.metrics.get(name) {
-                counts.missing = totals.missing;
-                counts.judged_offline = totals.judged_offline;
-            }
-            let mut run_data = figures.of_part(&run.scores, name).data(counts.rows());
-            run_data["counts"] = json!(counts);
+            let figures = run.scores.figures_of(name, kind, self.group.is_some());
+            let mut run_data = figures.data();
+            run_data["counts"] = json!(figures.counts);
+            let totals = run.totals.get(name);
+            run_data["counts"]["missing"] = json!(totals.map_or(0, |it| it.missing));
+            run_data["counts"]["judged_offline"] = json!(totals.map_or(0, |it| it.judged_offline));
             let identity = run.scores.run.identity(name).map(ToString::to_string);
             run_data["settings"] = json!(identity);
             run_data
@@ -157,8 +158,8 @@ impl<'a> View<'a> {
         let of_run = |(run, rows): (&&ReportRun<'_>, &Vec<usize>)| {
             let scores = run.scores.scores_of(name);
             let rows = rows.iter().map(|row| (scores(*row), None));
-            let (counts, figures) = figures_of(rows, (&run.scores, name), *kind, false);
-            figures.data(counts.rows())
+            let bounds = Bounds::of_metric(&run.scores, name);
+            MetricFigures::of(*kind, rows, run.scores.run.failure_score, false, bounds).data()
         };
         json!({
             "name": group,
@@ -174,21 +175,15 @@ impl<'a> View<'a> {
         };
         let of_run = |run: &&ReportRun<'_>| {
             let failure_score = run.scores.run.failure_score;
-            let value = |it: &PartScore| {
-                let value = it.score.counted(failure_score)?;
-                Some((value, run.scores.group_number(it.row)))
-            };
-            let values: Vec<_> = part_scores(part, metric, run)
-                .iter()
-                .filter_map(value)
-                .collect();
+            let scores = part_scores(part, metric, run).iter();
+            let scores = scores.filter(|it| it.score.counted(failure_score).is_some());
+            let scores = scores.map(|it| (it.score, run.scores.group_number(it.row)));
             // A named score has the range of its metric.
             let bounds = match part.is_component {
                 true => Bounds::UNKNOWN,
                 false => Bounds::of(&run.scores, metric),
             };
-            let rows = values.len() as u64;
-            Figures::of(kind, values, self.group.is_some(), bounds).data(rows)
+            MetricFigures::of(kind, scores, failure_score, self.group.is_some(), bounds).data()
         };
         let runs: Vec<_> = self.runs.iter().map(of_run).collect();
         json!({"name": part.name, "runs": runs})
@@ -199,7 +194,7 @@ impl<'a> View<'a> {
 fn run_data(run: &ReportRun<'_>) -> Value {
     json!({
         "name": run.scores.run.name(),
-        "rows": run.scores.len(),
+        "rows": run.scores.rows.len(),
         "unknown_identity": run.scores.run.unknown_identity(),
         "manifest": run.scores.manifest().map(manifest_data),
         "usage": usage(run),
@@ -234,7 +229,7 @@ fn manifest_data(Manifest { run, process, .. }: &Manifest) -> Value {
 
 /// Returns the sums over the rows of a run, each with the number of rows that have the value.
 fn usage(run: &ReportRun<'_>) -> Value {
-    let rows = || (0..run.scores.len()).map(|row| run.scores.usage(row));
+    let rows = || (0..run.scores.rows.len()).map(|row| run.scores.usage(row));
     let sum = |of: fn(Usage) -> Option<u64>| {
         let values = rows().filter_map(of);
         let (sum, count) = values.fold((0_u64, 0_u64), |(sum, count), value| {
@@ -250,42 +245,35 @@ fn usage(run: &ReportRun<'_>) -> Value {
         seconds.get(rank.saturating_sub(1))
     };
     let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-    let is_metric = |name: &str| run.metrics().any(|metric| metric == name);
-    let costs = run.totals.evaluations.iter();
-    let costs = costs.filter(|(name, it)| it.cost_msats > 0 && is_metric(name));
-    let gated = run.totals.evaluations.iter().filter(|(_, it)| it.gated > 0);
+    let costs = run.totals.iter().filter(|(_, it)| it.cost_msats > 0);
     json!({
         "cost_msats": sum(|row| row.cost_msats),
         "input_tokens": sum(|row| row.input_tokens),
         "output_tokens": sum(|row| row.output_tokens),
         "latency_s": (!seconds.is_empty()).then(|| json!([mean, quantile(50), quantile(95)])),
         "costs": costs.map(|(name, it)| (name, it.cost_msats)).collect::<Vec<_>>(),
-        "gated": gated.map(|(name, it)| (name, it.gated, it.saved_msats())).collect::<Vec<_>>(),
     })
 }
 
 /// Returns the metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
 fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
-    let mut kinds: IndexMap<&str, Option<ScoreKind>> = IndexMap::new();
-    for run in runs {
-        for name in run.metrics() {
-            let kind = run.scores.run.kind(name);
-            let known = kinds.entry(name).or_default();
-            *known = match kind {
-                Some(ScoreKind::Number) => kind,
-                _ => known.or(kind),
-            };
+    let names: IndexSet<&str> = runs.iter().flat_map(|run| run.metrics()).collect();
+    let kind = |name: &str| {
+        let kinds = runs.iter().filter_map(|run| run.scores.run.kind(name));
+        let kinds = Vec::from_iter(kinds);
+        match !kinds.is_empty() && kinds.iter().all(|kind| *kind == ScoreKind::Bool) {
+            true => ScoreKind::Bool,
+            false => ScoreKind::Number,
         }
-    }
-    let known = |(name, kind): (_, Option<_>)| (name, kind.unwrap_or(ScoreKind::Number));
-    kinds.into_iter().map(known).collect()
+    };
+    names.into_iter().map(|name| (name, kind(name))).collect()
 }
 
 /// Returns the groups with their rows, those with the most rows first.
 fn largest_groups<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<Group<'a>> {
     let mut groups: IndexMap<Option<&str>, Vec<Vec<usize>>> = IndexMap::new();
     for (place, run) in runs.iter().enumerate() {
-        for row in 0..run.scores.len() {
+        for row in 0..run.scores.rows.len() {
             let rows = groups.entry(run.scores.group(row));
             rows.or_insert_with(|| vec![Vec::new(); runs.len()])[place].push(row);
         }
@@ -295,28 +283,6 @@ fn largest_groups<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<Group<'a>> {
     groups
 }
 
-/// Checks that any row has the field of the groups.
-fn check_group(field: &str, runs: &[&ReportRun<'_>]) -> Result<(), ResultsError> {
-    if runs.iter().any(|run| run.scores.name_of_group(0).is_some()) {
-        return Ok(());
-    }
-    let known: IndexSet<&str> = runs
-        .iter()
-        .flat_map(|run| run.scores.known_fields())
-        .collect();
-    let known = || known.iter().copied();
-    let hint = suggest::did_you_mean(field, known());
-    let hint = hint.unwrap_or_else(|| match known().next() {
-        None => {
-            "; the rows have only ids and scores; write the result file again with `--with-rows`"
-                .to_owned()
-        }
-        Some(_) => format!("; the rows have {}", escape::names(known())),
-    });
-    let message = format!("no row has the field `{}`{hint}", escape::name(field));
-    Err(ResultsError::setting("group", message))
-}
-
 fn scored(run: &ReportRun<'_>, metric: &str) -> Vec<f64> {
     let scores = run.scores.column(metric);
     scores.filter_map(|score| score.value()).collect()
@@ -324,13 +290,13 @@ fn scored(run: &ReportRun<'_>, metric: &str) -> Vec<f64> {
 
 /// Returns the parts of a metric, in order of first occurrence.
 fn parts<'r>(metric: &str, runs: &[&'r ReportRun<'_>]) -> IndexSet<&'r Part> {
-    let metrics = runs.iter().filter_map(|run| run.totals.metrics.get(metric));
+    let metrics = runs.iter().filter_map(|run| run.totals.get(metric));
     metrics.flat_map(|metric| metric.parts.keys()).collect()
 }
 
 /// Returns the part's results in a run.
 fn part_scores<'s>(part: &Part, metric: &str, run: &'s ReportRun<'_>) -> &'s [PartScore] {
-    let metric = run.totals.metrics.get(metric);
+    let metric = run.totals.get(metric);
     let scores = metric.and_then(|metric| metric.parts.get(part));
     scores.map(Vec::as_slice).unwrap_or_default()
 }

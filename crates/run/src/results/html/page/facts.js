@@ -95,7 +95,6 @@ function usageOf({ usage, rows }) {
     ...sums.map(([name, value, unit]) => [`Program: ${name}`, ifAny(value, (value) => sum(value, unit))]),
     ...latencies.map((name, at) => [`Program: ${name}`, ifAny(usage.latency_s, (seconds) => `${fixed(seconds[at], 3)} s`)]),
     ...usage.costs.map(([name, cost]) => [`${name}: cost`, [`${whole(cost)} msat`]]),
-    ...usage.gated.map(([name, count, saved]) => [`Gated: ${name}`, [`${plural(count, "row")}${saved ? `, ${whole(saved)} msat saved` : ""}`]]),
   ];
 }
 

@@ -212,11 +212,7 @@ if (hasCards && data.group !== null) {
   section("groups", ["By ", make("code", { dir: "auto" }, data.group)], make("div", { class: `cards ${style}` }, tables(sortedGroups, "group")));
 }
 const usageFacts = factsOf(usageOf);
-if (usageFacts.length > 0) {
-  const hasGates = data.runs.some(({ usage }) => usage.gated.length > 0);
-  section("usage", "Cost and time", factList(usageFacts),
-    hasGates && note("A gate saves the mean cost of an evaluated row for each row that it rejects."));
-}
+if (usageFacts.length > 0) section("usage", "Cost and time", factList(usageFacts));
 if (data.table !== null) {
   find("rule").textContent = ruleText(data.table);
   find("rule").hidden = false;

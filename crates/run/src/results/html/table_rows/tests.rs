@@ -45,10 +45,7 @@ fn metric(name: &str) -> Metric<'_> {
 }
 
 fn choose(runs: &[&Results], metrics: &[Metric<'_>], limit: usize) -> TableRows {
-    let runs: Vec<_> = runs
-        .iter()
-        .map(|run| ReportRun::of(run, None).unwrap())
-        .collect();
+    let runs: Vec<_> = runs.iter().map(|run| ReportRun::of(run, None)).collect();
     TableRows::choose(&runs.iter().collect::<Vec<_>>(), metrics, limit)
 }
 
