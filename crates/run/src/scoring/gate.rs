@@ -2,9 +2,10 @@
 //!
 //! `evaluate/row/rollouts.rs` evaluates the metrics.
 
-use super::combine::{AggregationMethod, ScoringConfig};
+use std::collections::BTreeMap;
+
+use super::combine::{AggregationMethod, ScoringConfig, combine};
 use super::row::{RowStatus, ScorerError};
-use crate::composite::{IsMissing, OnMissing};
 use crate::contract::{Direction, Metric, MetricSpec, Outcome, ScoreKind, ScoreRange};
 
 /// A metric of a tier.
@@ -49,113 +50,67 @@ impl Tiers {
     /// # Errors
     /// Returns the status of a rollout that does not pass the gate.
     pub(super) fn proxy_mean(&self, outcomes: &[Outcome]) -> Result<Option<f64>, RowStatus> {
-        let mean = mean(self.proxies(), outcomes, self.config.on_missing)?;
-        match mean.filter(|proxy| *proxy < self.config.threshold) {
-            None => Ok(mean),
-            Some(proxy) => {
-                let scores = normalized(self.proxies(), outcomes, self.config.on_missing);
-                let low = scores
-                    .iter()
-                    .filter(|(_, score)| *score < self.config.threshold);
-                let by = joined_names(low.map(|(entry, _)| *entry));
-                Err(RowStatus::Gated { proxy, by })
-            }
+        if self.proxies == 0 {
+            return Ok(None);
+        }
+        match self.mean(statuses(self.proxies(), outcomes)) {
+            RowStatus::Scored { score } if score < self.config.threshold => Err(RowStatus::Gated {
+                proxy: score,
+                by: self.rejecting(outcomes),
+            }),
+            RowStatus::Scored { score } => Ok(Some(score)),
+            status => Err(status),
         }
     }
 
     /// Returns the names of the proxies that reject a rollout; `None` if it passes.
     pub(super) fn rejected_by(&self, outcomes: &[Outcome]) -> Option<String> {
-        let by = match self.proxy_mean(outcomes).err()? {
-            RowStatus::Gated { by, .. } => by,
-            RowStatus::Failed { .. } => {
-                joined_names(missing(self.proxies(), outcomes).map(|(entry, _)| entry))
-            }
-            _ => joined_names(std::iter::empty()),
-        };
-        Some(by)
+        let rejected = self.proxy_mean(outcomes).err();
+        rejected.map(|_| self.rejecting(outcomes))
+    }
+
+    /// Returns the names of the proxies without a score or with one below the threshold.
+    fn rejecting(&self, outcomes: &[Outcome]) -> String {
+        let mut proxies = statuses(self.proxies(), outcomes);
+        proxies.retain(|_, status| status.score() < Some(self.config.threshold));
+        Vec::from_iter(proxies.into_keys()).join(", ")
     }
 
     /// Returns the status of a rollout that passed the gate with this proxy mean.
     pub(super) fn status(&self, proxy: Option<f64>, truth: &[Outcome]) -> RowStatus {
-        match mean(self.truth(), truth, self.config.on_missing) {
-            // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
-            Ok(score) => RowStatus::Scored {
-                score: score.or(proxy).unwrap_or_default(),
+        match self.truth() {
+            // The proxy mean is the score; a scorer has at least one metric.
+            [] => RowStatus::Scored {
+                score: proxy.unwrap_or_default(),
             },
-            Err(status) => status,
+            metrics => self.mean(statuses(metrics, truth)),
         }
     }
+
+    fn mean(&self, statuses: BTreeMap<&str, RowStatus>) -> RowStatus {
+        let (method, on_missing) = (AggregationMethod::Mean, self.config.on_missing);
+        combine(statuses.into_values(), method, on_missing)
+    }
 }
 
-/// Returns the mean of one tier's outcomes, each normalized to [0, 1]; `None` if the tier has no metric.
-///
-/// # Errors
-/// Returns the status of a rollout without this mean: a metric has no score, or the budget of the language models did
-/// not cover it. In the second case, the mean would be based on fewer metrics than for other rows, regardless of
-/// [`OnMissing`].
-fn mean(
-    entries: &[Entry],
-    outcomes: &[Outcome],
-    on_missing: OnMissing,
-) -> Result<Option<f64>, RowStatus> {
-    if entries.is_empty() {
-        return Ok(None);
-    }
-    if let Some(Outcome::Skipped { budget, .. }) = outcomes.iter().find(|it| it.is_skipped()) {
-        return Err(RowStatus::Skipped { budget: *budget });
-    }
-    let scores = normalized(entries, outcomes, on_missing);
-    let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
-    let mean = AggregationMethod::Mean.aggregate(&values);
-    mean.map(Some).map_err(|_| {
-        let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
-        // Sorted, so the reason does not depend on the order of the metrics.
-        reasons.sort_unstable();
-        let reason = reasons.join("; ");
-        RowStatus::Failed { reason }
-    })
-}
-
-/// Returns the normalized scores of a tier, with their metrics. Empty if a metric's score is missing and not replaced.
-fn normalized<'a>(
-    entries: &'a [Entry],
-    outcomes: &[Outcome],
-    on_missing: OnMissing,
-) -> Vec<(&'a Entry, f64)> {
-    let score = |(entry, outcome): (&'a Entry, &Outcome)| {
-        let score = outcome
-            .value()
-            .map(|value| entry.normalization.apply(value));
-        let score = score.map_or_else(|| on_missing.replacement(0.0), |score| Ok(Some(score)));
-        score.transpose().map(|score| Ok((entry, score?)))
+/// Returns the status of each metric of a tier for one rollout, with scores normalized to [0, 1]. Sorted by name, so reasons
+/// do not depend on the order of the metrics.
+fn statuses<'a>(metrics: &'a [Entry], outcomes: &[Outcome]) -> BTreeMap<&'a str, RowStatus> {
+    let status = |(entry, outcome): (&'a Entry, &Outcome)| {
+        let status = match (outcome, outcome.value()) {
+            (Outcome::Skipped { budget, .. }, _) => RowStatus::Skipped { budget: *budget },
+            (_, Some(value)) => RowStatus::Scored {
+                score: entry.normalization.apply(value),
+            },
+            (_, None) => {
+                let reason = || format!("metric `{}` {}", entry.name, outcome.name());
+                let reason = outcome.error().unwrap_or_else(reason);
+                RowStatus::Failed { reason }
+            }
+        };
+        (&*entry.name, status)
     };
-    let scores = entries.iter().zip(outcomes).filter_map(score);
-    scores.collect::<Result<_, IsMissing>>().unwrap_or_default()
-}
-
-/// Returns the metrics of a tier that have no score.
-fn missing<'a>(
-    entries: &'a [Entry],
-    outcomes: &'a [Outcome],
-) -> impl Iterator<Item = (&'a Entry, &'a Outcome)> {
-    let outcomes = entries.iter().zip(outcomes);
-    outcomes.filter(|(_, outcome)| outcome.scored().is_none())
-}
-
-/// Returns why a metric has no score.
-fn reason((entry, outcome): (&Entry, &Outcome)) -> String {
-    outcome
-        .error()
-        .unwrap_or_else(|| format!("metric `{}` {}", entry.name, outcome.name()))
-}
-
-fn joined_names<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
-    let mut names: Vec<&str> = entries.map(|entry| &*entry.name).collect();
-    names.sort_unstable();
-    match &*names {
-        [] => "proxies".to_owned(),
-        names => names.join(", "),
-    }
+    metrics.iter().zip(outcomes).map(status).collect()
 }
 
 /// The linear map from a metric's values to [0, 1].

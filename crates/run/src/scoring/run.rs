@@ -6,14 +6,14 @@ use std::fmt;
 
 use futures_util::stream;
 
-use super::combine::combine;
+use super::combine::of_row;
 use super::row::{RowScore, RowStatus, ScorerError};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
 use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
-    Ending, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, RowResult, StoreUse,
+    Ending, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, StoreUse,
 };
 use crate::messages::escape;
 
@@ -235,12 +235,11 @@ fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
 impl<G, P> Inner<G, P> {
     pub(super) fn row(&self, (outcomes, mut spending): RowOutcomes) -> RowScore {
         let config = &self.tiers.config;
-        let rollouts = outcomes.into_iter().map(|it| self.tiers.rollout(it));
-        let rollouts: Vec<_> = rollouts.collect();
+        let outcomes = outcomes.into_iter().map(|(outcomes, _)| outcomes);
+        let rollouts: Vec<_> = outcomes.map(|it| self.tiers.rollout(it)).collect();
         spending.add(&self.tiers.saved(&rollouts));
-        let status = combine(&rollouts, config.aggregation, config.on_missing);
         RowScore {
-            status,
+            status: of_row(&rollouts, config),
             rollouts,
             expected: config.num_rollouts,
             spending,
@@ -248,9 +247,8 @@ impl<G, P> Inner<G, P> {
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let rows = result.results.into_iter();
-        let rows = rows.filter_map(RowResult::into_rollouts);
-        let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
+        let rows = result.results.into_iter().filter_map(|row| row.gated);
+        let rows: Vec<RowScore> = rows.map(|scored| self.row(*scored)).collect();
         ScoringResult {
             summary: ScoringSummary::of(&rows, self.gate.budget().limit),
             rows,
