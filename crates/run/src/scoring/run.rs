@@ -10,11 +10,9 @@ use super::combine::of_row;
 use super::row::{RowScore, RowStatus, ScorerError};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
-use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
+use crate::contract::{Example, IsProgram, Pair, Prediction, Program};
 use crate::evaluate::manifest::Manifest;
-use crate::evaluate::{
-    Ending, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, StoreUse,
-};
+use crate::evaluate::{Ending, EvaluationResult, MetricSummary, RowOutcomes, StoreUse};
 use crate::messages::escape;
 
 /// A row to score, with an example and a program's predictions for it.
@@ -147,7 +145,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     ) -> Result<ScoringResult, ScorerError> {
         let evaluate = self.inner.evaluate.to_builder();
         let evaluate = evaluate.concurrency(concurrency).build()?;
-        let rows = started(rows)?.map(|row| {
+        let rows = rows.into_iter().map(|row| {
             let Rollouts { gold, preds } = row.into();
             (gold, preds)
         });
@@ -205,7 +203,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         examples: impl IntoIterator<Item = G, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
-        let examples = stream::iter(started(examples)?);
+        let examples = stream::iter(examples);
         let evaluate = self.inner.evaluate.to_builder().devset_stream(examples);
         let run = evaluate.concurrency(concurrency).run(program);
         Ok(self.inner.result(run.await?))
@@ -224,12 +222,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         let plan = &self.inner.evaluate.plan;
         self.inner.row(plan.run_row(gold, program).await)
     }
-}
-
-/// Returns the iterator over the rows.
-fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
-    panic::catch(false, || rows.into_iter())
-        .map_err(|panic| EvaluateError::rows_panicked(&panic.message).into())
 }
 
 impl<G, P> Inner<G, P> {

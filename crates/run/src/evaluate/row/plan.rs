@@ -11,7 +11,6 @@ use tokio::time::Instant;
 
 use super::gate::Gate;
 use super::metric_entry::{MetricEntry, sharing};
-use super::{Repeat, reduced};
 use crate::contract::dedup::Sharing;
 use crate::contract::panic::{self, Panic};
 use crate::contract::{
@@ -91,11 +90,6 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             true => call,
             false => call.without_explanation(),
         }
-    }
-
-    /// Returns the outcome of each metric over the repeats of a row.
-    pub(crate) fn reduced(&self, repeats: &[Repeat<P>]) -> Vec<Outcome> {
-        reduced(repeats, self.metrics.len(), self.options.failure_score)
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::gate::Spending;
 use super::kept::{KeptRow, KeptScores, RunStore};
 use super::plan::{Failure, Plan, ProgramResult};
-use super::{RolloutOutcomes, RowOutcomes, RowResult};
+use super::{RolloutOutcomes, RowOutcomes, RowResult, reduced};
 use crate::contract::dedup::Memo;
 use crate::contract::{
     IsProgram, MetricCall, Outcome, Program, ProgramOutput, ProgramRun, ProgramRunError,
@@ -128,7 +128,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 row.run = row.run.take().or(only.run);
                 row.outcomes = only.outcomes;
             }
-            None => row.outcomes = self.reduced(&row.repeats),
+            None => {
+                let failure_score = self.options.failure_score;
+                row.outcomes = reduced(&row.repeats, self.metrics.len(), failure_score);
+            }
         }
     }
 

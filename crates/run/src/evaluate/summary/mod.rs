@@ -15,7 +15,7 @@ mod tally;
 pub use self::counts::{RepeatSummary, UnknownField};
 pub use self::metric_summary::MetricSummary;
 pub use self::result::{Ending, EvaluationResult, ProgramTotals};
-pub(crate) use self::tally::{Tally, TallyOptions};
+pub(crate) use self::tally::Tally;
 
 use std::collections::HashMap;
 use std::sync::Arc;
