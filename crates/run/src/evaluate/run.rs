@@ -60,7 +60,13 @@ where
     run.early = early;
     let run = Arc::new(run);
     run.check_models(required).await?;
-    run.started();
+    let start = RunStart {
+        metrics: &run.names,
+        rows: run.source.rows_left(),
+        concurrency: run.options.concurrency,
+        manifest: &run.manifest.run,
+    };
+    run.observers.notify(|observer| observer.on_start(&start));
     let ended = match on_threads {
         true => run_on_threads(&run).await,
         false => run_as_tasks(&run, program).await,
@@ -135,17 +141,11 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let store = options.store.as_ref().map(open).transpose()?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = options.render.filter(|_| files.is_some());
-        let current = || {
-            let identity = |entry: &MetricEntry<'_, G, P>| {
-                (entry.name.clone(), MetricIdentity::of(entry.metric()))
-            };
-            plan.metrics.iter().map(identity).collect()
+        let identity = |entry: &MetricEntry<'_, G, P>| {
+            (entry.name.clone(), MetricIdentity::of(entry.metric()))
         };
         let run = RunManifest {
-            metrics: match options.outputs.is_empty() {
-                true => plan.identities.get_or_init(current).clone(),
-                false => current(),
-            },
+            metrics: plan.metrics.iter().map(identity).collect(),
             repeats: plan.options.repeats,
             program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
             ..options.run.clone()
@@ -203,16 +203,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             checked = requirements::probe(required) => Ok(checked?),
             () = self.stop.reached(Level::Stopped) => Ok(()),
         }
-    }
-
-    fn started(&self) {
-        let start = RunStart {
-            metrics: &self.names,
-            rows: self.source.rows_left(),
-            concurrency: self.options.concurrency,
-            manifest: &self.manifest.run,
-        };
-        self.observers.notify(|observer| observer.on_start(&start));
     }
 
     fn manifest(

@@ -6,25 +6,67 @@ use std::collections::BTreeMap;
 
 use super::combine::{AggregationMethod, ScoringConfig, combine};
 use super::row::{RowStatus, ScorerError};
-use crate::contract::{Direction, Metric, MetricSpec, Outcome, ScoreKind, ScoreRange};
+use crate::contract::{Direction, MetricSpec, Outcome, ScoreKind, ScoreRange};
 
-/// A metric of a tier.
+/// A metric of a tier, with the linear map from its values to [0, 1].
+#[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
-    normalization: Normalization,
+    range: ScoreRange,
+    higher_is_better: bool,
     /// The declared maximum cost of one call, in millisatoshis. For a judge, this covers its whole panel with all
     /// repairs.
     pub(super) declared_cost: u64,
 }
 
 impl Entry {
-    pub(super) fn new<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Result<Self, ScorerError> {
-        let spec = metric.spec();
+    /// Returns the entry of a metric, whose range must have a finite width above 0.
+    pub(super) fn new(
+        metric: &str,
+        spec: &MetricSpec<'_>,
+        cost_estimate: u64,
+    ) -> Result<Self, ScorerError> {
+        if spec.kind == ScoreKind::Corpus {
+            return Err(ScorerError::setup(format!(
+                "`{metric}` scores all rows together, not single rows; run it with `Evaluate`"
+            )));
+        }
+        let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;
+        let is_verdict = spec.strict && has_verdict;
+        let range = match is_verdict {
+            // A strict score is 1 for a pass and 0 for a fail, regardless of the raw score's range.
+            true => Some(ScoreRange::UNIT),
+            false => spec.range,
+        };
+        let Some(range) = range else {
+            return Err(ScorerError::setup(format!(
+                "`{metric}` declares no range, which is required to average it with other metrics; \
+                 declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
+            )));
+        };
+        let width = range.max - range.min;
+        if !(width.is_finite() && width > 0.0) {
+            return Err(ScorerError::setup(format!(
+                "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare a finite range whose maximum exceeds its minimum"
+            )));
+        }
+        let higher_is_better = is_verdict || spec.direction == Direction::HigherIsBetter;
         Ok(Self {
-            name: metric.name().to_owned(),
-            normalization: Normalization::of(&spec)?,
-            declared_cost: spec.cost_msats.max(metric.cost_estimate()),
+            name: metric.to_owned(),
+            range,
+            higher_is_better,
+            declared_cost: spec.cost_msats.max(cost_estimate),
         })
+    }
+
+    /// Maps a value to [0, 1].
+    fn normalized(&self, value: f64) -> f64 {
+        let ScoreRange { min, max } = self.range;
+        let above = match self.higher_is_better {
+            true => value - min,
+            false => max - value,
+        };
+        (above / (max - min)).clamp(0.0, 1.0)
     }
 }
 
@@ -100,7 +142,7 @@ fn statuses<'a>(metrics: &'a [Entry], outcomes: &[Outcome]) -> BTreeMap<&'a str,
         let status = match (outcome, outcome.value()) {
             (Outcome::Skipped { budget, .. }, _) => RowStatus::Skipped { budget: *budget },
             (_, Some(value)) => RowStatus::Scored {
-                score: entry.normalization.apply(value),
+                score: entry.normalized(value),
             },
             (_, None) => {
                 let reason = || format!("metric `{}` {}", entry.name, outcome.name());
@@ -113,60 +155,6 @@ fn statuses<'a>(metrics: &'a [Entry], outcomes: &[Outcome]) -> BTreeMap<&'a str,
     metrics.iter().zip(outcomes).map(status).collect()
 }
 
-/// The linear map from a metric's values to [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Normalization {
-    range: ScoreRange,
-    higher_is_better: bool,
-}
-
-impl Normalization {
-    /// Returns the normalization of a metric, whose range must have a finite width above 0.
-    pub(super) fn of(spec: &MetricSpec<'_>) -> Result<Self, ScorerError> {
-        if spec.kind == ScoreKind::Corpus {
-            let metric = spec.name;
-            return Err(ScorerError::setup(format!(
-                "`{metric}` scores all rows together, not single rows; run it with `Evaluate`"
-            )));
-        }
-        let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;
-        let is_verdict = spec.strict && has_verdict;
-        let range = match is_verdict {
-            // A strict score is 1 for a pass and 0 for a fail, regardless of the raw score's range.
-            true => Some(ScoreRange::UNIT),
-            false => spec.range,
-        };
-        let metric = spec.name;
-        let Some(range) = range else {
-            return Err(ScorerError::setup(format!(
-                "`{metric}` declares no range, which is required to average it with other metrics; \
-                 declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
-            )));
-        };
-        let width = range.max - range.min;
-        if !(width.is_finite() && width > 0.0) {
-            return Err(ScorerError::setup(format!(
-                "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare a finite range whose maximum exceeds its minimum"
-            )));
-        }
-        let higher_is_better = is_verdict || spec.direction == Direction::HigherIsBetter;
-        Ok(Self {
-            range,
-            higher_is_better,
-        })
-    }
-
-    /// Maps a value to [0, 1].
-    pub(super) fn apply(&self, value: f64) -> f64 {
-        let ScoreRange { min, max } = self.range;
-        let above = match self.higher_is_better {
-            true => value - min,
-            false => max - value,
-        };
-        (above / (max - min)).clamp(0.0, 1.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,7 +163,7 @@ mod tests {
     fn the_score_of_a_strict_metric_with_a_verdict_is_its_verdict() {
         let stars = MetricSpec::new("stars").with_range(1.0, 5.0);
         let correct = stars.with_kind(ScoreKind::Bool);
-        let of = |spec: MetricSpec<'_>| Normalization::of(&spec).unwrap();
+        let of = |spec: MetricSpec<'_>| Entry::new("it", &spec, 0).unwrap();
         for (spec, value, expected) in [
             (stars, 3.0, 0.5),
             (stars.with_direction(Direction::LowerIsBetter), 2.0, 0.75),
@@ -187,13 +175,13 @@ mod tests {
             (stars, 9.0, 1.0),
             (stars, -9.0, 0.0),
         ] {
-            assert_eq!(of(spec).apply(value), expected, "{value} of {spec:?}");
+            assert_eq!(of(spec).normalized(value), expected, "{value} of {spec:?}");
         }
     }
 
     #[test]
     fn a_metric_of_rows_with_a_range_of_some_width_can_be_normalized() {
-        let refused = |spec: MetricSpec<'_>| Normalization::of(&spec).unwrap_err().to_string();
+        let refused = |spec: MetricSpec<'_>| Entry::new("it", &spec, 0).unwrap_err().to_string();
         let it = MetricSpec::new("it");
         assert!(refused(it).starts_with("`it` declares no range"));
         let corpus = it.with_range(0.0, 1.0).with_kind(ScoreKind::Corpus);

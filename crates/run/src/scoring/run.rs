@@ -86,14 +86,8 @@ impl fmt::Display for ScoringResult {
     }
 }
 
-impl fmt::Debug for ScoringResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScoringResult")
-            .field("summary", &self.summary)
-            .field("rows", &format_args!("<{} rows>", self.rows.len()))
-            .finish()
-    }
-}
+debug_fields!(ScoringResult: |it|
+    "summary" => it.summary, "rows" => format_args!("<{} rows>", it.rows.len()));
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Scores many rows on all the runtime's threads.

@@ -18,8 +18,7 @@ use crate::evaluate::row::{MetricEntry, requirements};
 #[diagnostic::on_unimplemented(
     message = "expected rows of type `{G}` or the path of a file, found `{Self}`",
     label = "expected rows or a path",
-    note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream",
-    note = "write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
+    note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream; write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
 )]
 pub trait DevsetRows<G, Kind> {
     /// Sets the rows as the devset of the builder.

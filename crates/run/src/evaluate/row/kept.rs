@@ -134,14 +134,11 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         let mut metrics = Vec::new();
         let mut identities = Vec::new();
         for (position, entry) in plan.metrics.iter().enumerate() {
-            let identity = json!(MetricIdentity::of(entry.metric()));
-            // A judge that scores offline is free. It names `offline-lexical` as its model.
-            let names_model = identity["models"]
-                .as_array()
-                .is_some_and(|it| !it.is_empty());
+            let identity = MetricIdentity::of(entry.metric());
             let has_cost = entry.metric().spec().cost_msats > 0;
-            if has_cost && !names_model && !entry.calls_model() {
-                metrics.push((position, identity.clone()));
+            // A judge that scores offline is free. It names `offline-lexical` as its model.
+            if has_cost && identity.models().is_empty() && !entry.calls_model() {
+                metrics.push((position, json!(identity)));
             }
             identities.push(identity);
         }

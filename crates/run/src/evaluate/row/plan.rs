@@ -2,10 +2,9 @@
 //! attempt and panics.
 
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -13,9 +12,7 @@ use super::gate::Gate;
 use super::metric_entry::{MetricEntry, sharing};
 use crate::contract::dedup::Sharing;
 use crate::contract::panic::{self, Panic};
-use crate::contract::{
-    MetricCall, MetricError, MetricErrorKind, MetricIdentity, Outcome, ProgramRun, RowAnswer,
-};
+use crate::contract::{MetricCall, MetricError, MetricErrorKind, Outcome, ProgramRun, RowAnswer};
 
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {
@@ -33,8 +30,6 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) gate: Option<Arc<Gate>>,
     /// How many rollouts may run a program at once, under a gate.
     pub(crate) permits: Semaphore,
-    /// The metric identities, with the files that they read as they were at the first run.
-    pub(crate) identities: OnceLock<IndexMap<String, MetricIdentity>>,
 }
 
 impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
@@ -49,7 +44,6 @@ impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.metric().spec().is_async);
         let cheap = metrics.partition_point(|entry| entry.sample.is_none());
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
-        let identities = OnceLock::new();
         Self {
             sharing: sharing(&metrics),
             metrics,
@@ -59,7 +53,6 @@ impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
             is_immediate,
             gate,
             permits,
-            identities,
         }
     }
 

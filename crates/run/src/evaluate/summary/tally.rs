@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::counts::{MissingTally, RepeatTally};
 use super::metric_summary::MetricSummary;
-use super::{IntervalOptions, Place, Sample};
+use super::{Place, Sample};
 use crate::contract::{CorpusCounts, Counted, Outcome, ScoreKind, ScoreRange, Scored};
 use crate::evaluate::manifest::{JudgedByTally, RunManifest};
 use crate::evaluate::row::RowResult;
@@ -47,10 +47,7 @@ impl Tally {
     ) -> Self {
         let seed = run.seed;
         let bootstrap = run.bootstrap.map(|resamples| Bootstrap { resamples, seed });
-        let values = Sample::new(IntervalOptions {
-            by_group,
-            bootstrap,
-        });
+        let values = Sample::new(by_group, bootstrap);
         // Only for numbers with a finite range.
         let histogram = range
             .filter(|_| kind == ScoreKind::Number)

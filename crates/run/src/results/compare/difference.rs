@@ -7,7 +7,7 @@ use serde::ser::Serializer;
 
 use super::pairs::Compared;
 use crate::contract::{Direction, ScoreKind, ScoreRange};
-use crate::evaluate::summary::{IntervalOptions, Place, Sample};
+use crate::evaluate::summary::{Place, Sample};
 use crate::stats::{
     BettingTest, Interval, Moments, PairedShares, PermutationTest, detectable_difference,
     mcnemar_exact, mcnemar_mid_p, permutation_limit, permutation_test, population_sequence,
@@ -190,10 +190,7 @@ impl Testing {
             let groups = rows.clone().map(|row| of_pair[row.pair]);
             groups.zip(differences.iter().copied())
         });
-        let mut sample = Sample::new(IntervalOptions {
-            by_group: groups.is_some() && difference.is_some(),
-            bootstrap: None,
-        });
+        let mut sample = Sample::new(groups.is_some() && difference.is_some(), None);
         let group = |row: &Compared| groups.map_or(0, |of_pair| of_pair[row.pair]);
         for (row, change) in rows.clone().zip(&differences) {
             let group = u32::try_from(group(row)).unwrap_or(u32::MAX);
