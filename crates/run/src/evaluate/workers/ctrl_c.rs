@@ -32,13 +32,13 @@ pub(crate) fn listen(stop: &Arc<Stop>, grace_period: Duration) {
     LISTENER.call_once(|| {
         let (ready, is_ready) = mpsc::channel();
         let thread = thread::Builder::new().name("ctrl-c".to_owned());
-        drop(thread.spawn(|| forward_all(ready)));
+        drop(thread.spawn(move || forward_all(&ready)));
         // Fails if the thread has no signals.
         let _ = is_ready.recv();
     });
 }
 
-fn forward_all(ready: mpsc::Sender<()>) {
+fn forward_all(ready: &mpsc::Sender<()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
