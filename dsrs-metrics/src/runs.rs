@@ -27,6 +27,6 @@ pub use dsrs_metrics_run::{
 };
 #[cfg(feature = "evaluate")]
 #[doc(hidden)]
-pub use dsrs_metrics_run::{ByList, ByName, DevsetRow, missing_features};
+pub use dsrs_metrics_run::{ByList, ByName, missing_features};
 #[cfg(feature = "report")]
 pub use dsrs_metrics_run::{ResultTable, TableRows};

@@ -37,7 +37,7 @@ pub use crate::evaluate::{
     UnknownField,
 };
 #[doc(hidden)]
-pub use crate::evaluate::{ByList, ByName, DevsetRow, missing_features};
+pub use crate::evaluate::{ByList, ByName, missing_features};
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,
     Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,

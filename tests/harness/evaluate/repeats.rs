@@ -50,11 +50,7 @@ async fn a_row_is_reduced_before_the_mean_over_rows() {
     assert_eq!(result.metrics[0].uncertainty, expected.uncertainty());
     assert_eq!(result.metrics[0].mean, expected.mean());
     let first = result.results[0].outcomes[0].scored().unwrap();
-    assert_eq!(
-        first.score.details.as_deref(),
-        Some("mean of 3 repeats: 1, 0, 0.5")
-    );
-    assert_eq!(first.passed, None);
+    assert_eq!((&first.score.details, first.passed), (&None, None));
 }
 
 #[tokio::test]

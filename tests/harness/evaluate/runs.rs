@@ -423,7 +423,7 @@ fn the_columns_of_a_run_are_reserved() {
             evaluate.unwrap_err().to_string(),
             format!(
                 "invalid metric name {name:?}: result files reserve this column name; rename it with \
-                 `#[metric(name = \"..\")]`, for instance to `{name}_score`"
+                 `#[metric(name = \"..\")]`"
             )
         );
     }

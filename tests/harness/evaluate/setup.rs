@@ -74,8 +74,6 @@ fn a_name_that_would_collide_is_rejected() {
         let error = named(name).expect_err(name).to_string();
         let start = format!("invalid metric name {name:?}: ");
         assert!(error.starts_with(&start), "{error}");
-        let suggestion = error.rsplit('`').nth(1).unwrap();
-        assert!(named(suggestion).is_ok(), "{error}");
     }
     for name in ["f1", "ids", "größe", "a-b", "m:x", "pass@1"] {
         assert!(named(name).is_ok(), "{name}");
@@ -83,7 +81,7 @@ fn a_name_that_would_collide_is_rejected() {
     assert_eq!(
         named("m.passed").unwrap_err().to_string(),
         "invalid metric name \"m.passed\": it contains a dot, a comma, white space or a control \
-         character; rename it with `#[metric(name = \"..\")]`, for instance to `m_passed`"
+         character; rename it with `#[metric(name = \"..\")]`"
     );
 }
 

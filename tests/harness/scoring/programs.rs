@@ -127,7 +127,7 @@ async fn a_run_that_fails_is_a_rollout_without_a_score() {
         .unwrap();
     assert_eq!(
         result.rows[0].status.to_string(),
-        "no score: rollout 2 of 2: the program panicked: told to panic"
+        "no score: rollout 2 of 2: the program failed: the program panicked: told to panic"
     );
     assert_eq!(
         (result.summary.failed, result.summary.rollouts_failed),
@@ -227,7 +227,7 @@ async fn an_error_that_starts_like_a_panic_message_is_still_an_error_that_the_pr
         assert_eq!(
             status,
             "no score: rollout 1 of 2: the program failed: the program counter overflowed; \
-             rollout 2 of 2: the program panicked: told to panic"
+             rollout 2 of 2: the program failed: the program panicked: told to panic"
         );
         assert_eq!(result.store.unwrap().found, 0, "a failure is not kept");
     }

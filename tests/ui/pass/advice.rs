@@ -477,10 +477,15 @@ fn scripted() {
 }
 
 // note: write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset("dev.jsonl")` for a file, whose
-// row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream
-fn devsets() {
+// row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream; write
+// `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and
+// `Example::from_serialize(&value)` for other values
+fn devsets(rows: &[Question], values: &[Mode2]) {
     let _ = dsrs_metrics::Evaluate::builder().devset(vec![example! {}]);
     let _ = dsrs_metrics::Evaluate::builder().devset("dev.jsonl");
+    let _ = dsrs_metrics::Evaluate::<Question, Question>::typed().devset(rows.iter().cloned());
+    let examples = values.iter().filter_map(|value| Example::from_serialize(&value).ok());
+    let _ = dsrs_metrics::Evaluate::builder().devset(examples);
 }
 
 // note: write `.inputs("question")` for one input, and `.inputs(["question", "context"])` for several
@@ -493,14 +498,6 @@ fn inputs_of_programs() {
 fn lists() {
     let different: Vec<Box<dyn Metric>> = vec![Box::new(Half), Box::new(Share)];
     let _ = dsrs_metrics::Evaluate::builder().metrics(different).metric(Half);
-}
-
-// note: write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and
-// `Example::from_serialize(&value)` for other values
-fn typed(rows: &[Question], values: &[Mode2]) {
-    let _ = dsrs_metrics::Evaluate::<Question, Question>::typed().devset(rows.iter().cloned());
-    let examples = values.iter().filter_map(|value| Example::from_serialize(&value).ok());
-    let _ = dsrs_metrics::Evaluate::builder().devset(examples);
 }
 
 #[derive(serde::Serialize)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::contract::{Direction, MetricIdentity};
 use crate::evaluate::report::ResultRow;
-use crate::evaluate::summary::{Place, Tally, TallyOptions};
+use crate::evaluate::summary::{Place, Tally};
 use crate::evaluate::{EarlyResult, Ending, EvaluationResult, MetricSummary};
 use crate::json;
 use crate::messages::escape;
@@ -135,10 +135,15 @@ fn figures<G, P>(
     positions: &[usize],
 ) -> Figures {
     let run = &result.manifest.run;
-    let options = TallyOptions::of(run, clusters.is_some());
     let tally = |(name, metric): (&String, &MetricIdentity)| {
         let kind = result.metric(name)?.kind;
-        Some(Tally::new(name, kind, metric.range(), options))
+        Some(Tally::new(
+            name,
+            kind,
+            metric.range(),
+            run,
+            clusters.is_some(),
+        ))
     };
     let mut tallies: Vec<Tally> = run.metrics.iter().filter_map(tally).collect();
     for position in positions {

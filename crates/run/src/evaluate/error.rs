@@ -98,11 +98,6 @@ impl EvaluateError {
         Self::new(EvaluateErrorKind::Output, message)
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
-    pub(super) fn store(error: LmError) -> Self {
-        Self::new(EvaluateErrorKind::Output, error.to_string())
-    }
-
     pub(super) fn worker(message: &str) -> Self {
         let message = format!("a worker task failed: {message}");
         Self::new(EvaluateErrorKind::Runtime, message)
@@ -131,6 +126,7 @@ impl EvaluateError {
 
 conversions! {
     DataError => EvaluateError: |error| Self::input(error.to_string());
+    LmError => EvaluateError: |error| Self::new(EvaluateErrorKind::Output, error.to_string());
     NotReady => EvaluateError: |error| {
         let message = format!("metric `{}`: {}", error.metric, error.reason);
         Self::new(EvaluateErrorKind::NotReady, message)

@@ -38,7 +38,6 @@ pub(crate) use self::early::EarlyOptions;
 pub use self::early::{Bound, EarlyGate, End, Figure, parse_limit};
 pub use self::error::{EvaluateError, EvaluateErrorKind};
 pub use self::evaluator::Evaluator;
-pub use self::input::DevsetRow;
 pub(crate) use self::input::hash_order;
 pub use self::manifest::{
     DecidedGate, EarlyResult, JudgeReplies, JudgedBy, JudgedByTally, TruthMethod, TruthResult,

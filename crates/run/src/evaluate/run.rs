@@ -15,9 +15,7 @@ use super::manifest::{Manifest, RunCosts, RunManifest, StartedManifest, executab
 use super::options::{Observers, Options, RunStart};
 use super::report::{Lines, Progress, ResultFiles};
 use super::row::{MetricEntry, Plan, Predicted, RunStore, checked_requirements};
-use super::summary::{
-    Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally, TallyOptions,
-};
+use super::summary::{Ending, EvaluationResult, Groups, MetricSummary, ProgramTotals, Tally};
 use super::truth::TruthRun;
 use super::workers::{Collector, Run, run_as_tasks, run_on_threads};
 use crate::contract::declared::requirements;
@@ -40,12 +38,17 @@ where
     let stop = Arc::new(Stop::default());
     // Created before the result files, so a signal leaves none behind.
     #[cfg(feature = "ctrl-c")]
-    let _listener = match options.stop_on_ctrl_c {
-        true => super::workers::listen(Arc::clone(&stop), options.grace_period).await,
-        false => None,
-    };
+    if options.stop_on_ctrl_c {
+        super::workers::listen(&stop, options.grace_period);
+    }
     let is_scored = (&program as &dyn Any).is::<Predicted>();
-    let mut source = source;
+    // The threads take rows in batches, so they cannot keep the order.
+    let is_immediate = options.early.is_none() && plan.never_waits(options.store.is_some());
+    let on_threads = is_scored && is_immediate;
+    let mut source = match on_threads {
+        true => source,
+        false => source.for_tasks(),
+    };
     let early = match &options.early {
         Some(early) => {
             let order = (options.run.seed, &*stop);
@@ -57,10 +60,14 @@ where
     run.early = early;
     let run = Arc::new(run);
     run.check_models(required).await?;
-    run.started();
-    // The threads take rows in batches, so they cannot keep the order.
-    let is_immediate = run.early.is_none() && run.plan.never_waits(run.store.is_some());
-    let ended = match is_scored && is_immediate {
+    let start = RunStart {
+        metrics: &run.names,
+        rows: run.source.rows_left(),
+        concurrency: run.options.concurrency,
+        manifest: &run.manifest.run,
+    };
+    run.observers.notify(|observer| observer.on_start(&start));
+    let ended = match on_threads {
         true => run_on_threads(&run).await,
         false => run_as_tasks(&run, program).await,
     };
@@ -131,29 +138,23 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             let executable = executable().filter(|_| has_program && version.is_none());
             RunStore::open(store, &plan, refresh, version, executable.as_deref())
         };
-        let store = options.store.as_ref().map(open).transpose();
-        let store = store.map_err(EvaluateError::store)?;
+        let store = options.store.as_ref().map(open).transpose()?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = options.render.filter(|_| files.is_some());
-        let current = || {
-            let identity = |entry: &MetricEntry<'_, G, P>| {
-                (entry.name.clone(), MetricIdentity::of(entry.metric()))
-            };
-            plan.metrics.iter().map(identity).collect()
+        let identity = |entry: &MetricEntry<'_, G, P>| {
+            (entry.name.clone(), MetricIdentity::of(entry.metric()))
         };
         let run = RunManifest {
-            metrics: match options.outputs.is_empty() {
-                true => plan.identities.get_or_init(current).clone(),
-                false => current(),
-            },
+            metrics: plan.metrics.iter().map(identity).collect(),
             repeats: plan.options.repeats,
             program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
             ..options.run.clone()
         };
-        let tally_options = TallyOptions::of(&run, options.group.is_some());
+        let by_group = options.group.is_some();
         let tally = |metric: &MetricEntry<'_, G, P>| {
-            Tally::new(&metric.name, metric.kind, metric.range, tally_options)
+            Tally::new(&metric.name, metric.kind, metric.range, &run, by_group)
         };
+        let tallies = plan.metrics.iter().map(tally).collect();
         let manifest = StartedManifest::new(run, files.is_some(), options.ledger.clone());
         let truth = TruthRun::new(&plan, options.run.seed, options.max_errors);
         let keep_below = match options.keep_results {
@@ -161,8 +162,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             false => options.table_rows as u64,
         };
         let collector = Collector {
-            tallies: plan.metrics.iter().map(tally).collect(),
+            tallies,
             rows: 0,
+            has_positional: false,
             failed_rows: 0,
             program: ProgramTotals::default(),
             results: Vec::new(),
@@ -203,16 +205,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         }
     }
 
-    fn started(&self) {
-        let start = RunStart {
-            metrics: &self.names,
-            rows: self.source.rows_left(),
-            concurrency: self.options.concurrency,
-            manifest: &self.manifest.run,
-        };
-        self.observers.notify(|observer| observer.on_start(&start));
-    }
-
     fn manifest(
         &self,
         collector: &Collector<G, P>,
@@ -235,7 +227,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         let run = RunManifest {
             rows: collector.rows,
-            positional_ids: self.source.has_positional(),
+            positional_ids: collector.has_positional,
             failed_rows: collector.failed_rows,
             ending: ending.name().to_owned(),
             data: self.source.data(*ending == Ending::Complete),
@@ -269,8 +261,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             && !collector.is_full()
             && let Err(error) = store.end()
         {
-            let error = EvaluateError::store(error);
-            collector.output_error.get_or_insert(error);
+            collector.output_error.get_or_insert(error.into());
         }
         if let Some(error) = self.source.error() {
             collector.files = None;

@@ -8,7 +8,7 @@ use super::run_scores::{RunScores, Score};
 use super::{ResultOutcome, thousands};
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::TruthResult;
-use crate::evaluate::summary::{IntervalOptions, Place, Sample};
+use crate::evaluate::summary::{Place, Sample};
 use crate::stats::decimals;
 use crate::stats::{Interval, Proportion, Uncertainty};
 
@@ -150,10 +150,7 @@ impl MetricFigures {
         if counts.scored == 0 {
             values.clear();
         }
-        let mut sample = Sample::new(IntervalOptions {
-            by_group: has_groups,
-            bootstrap: None,
-        });
+        let mut sample = Sample::new(has_groups, None);
         let mut passed = Proportion::default();
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut is_verdict = true;

@@ -180,7 +180,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             }
             set.insert(Arc::clone(metric));
         }
-        let metrics = set.all().map(|metric| Entry::new(&**metric));
+        let metrics = set.all();
+        let metrics = metrics.map(|it| Entry::new(it.name(), &it.spec(), it.cost_estimate()));
         let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
         let proxies = set.proxy().len();
         self.check_costs(set.truth(), &metrics[proxies..])?;

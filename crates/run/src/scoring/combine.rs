@@ -229,24 +229,14 @@ impl RowScore {
 }
 
 impl Tiers {
-    /// Returns the rollout with these outcomes, proxies first. If its program was interrupted, the error is a sentence
-    /// about the program.
-    pub(super) fn rollout(&self, (outcomes, is_interrupted): (Vec<Outcome>, bool)) -> Rollout {
-        if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
-            let reason = match is_interrupted {
-                true => error.to_string(),
-                false => format!("the program failed: {error}"),
-            };
-            let status = RowStatus::Failed { reason };
-            return Rollout {
-                status,
-                passed: false,
-                proxy: None,
-                outcomes,
-            };
-        }
+    /// Returns the rollout with these outcomes, proxies first.
+    pub(super) fn rollout(&self, outcomes: Vec<Outcome>) -> Rollout {
         let (proxies, truth) = outcomes.split_at(self.proxies.min(outcomes.len()));
         let (status, passed, proxy) = match self.proxy_mean(proxies) {
+            _ if let Some(Outcome::ProgramFailed { error }) = outcomes.first() => {
+                let reason = format!("the program failed: {error}");
+                (RowStatus::Failed { reason }, false, None)
+            }
             Ok(proxy) => (self.status(proxy, truth), true, proxy),
             Err(RowStatus::Gated { proxy, by }) => {
                 (RowStatus::Gated { proxy, by }, false, Some(proxy))
@@ -276,63 +266,63 @@ impl Tiers {
     }
 }
 
-/// Aggregates the statuses of all rollouts. A gated rollout counts as 0, so rejected rollouts never help a program.
+/// Returns the status of a row, with the number of each failed rollout if there are several.
+pub(super) fn of_row(rollouts: &[Rollout], config: &ScoringConfig) -> RowStatus {
+    let all = rollouts.len();
+    let status = |(number, rollout): (usize, &Rollout)| match &rollout.status {
+        RowStatus::Failed { reason } if all > 1 => RowStatus::Failed {
+            reason: format!("rollout {number} of {all}: {reason}"),
+        },
+        status => status.clone(),
+    };
+    let statuses = (1..).zip(rollouts).map(status);
+    match combine(statuses, config.aggregation, config.on_missing) {
+        _ if all == 0 => RowStatus::Failed {
+            reason: "the row has no rollouts".to_owned(),
+        },
+        status => status,
+    }
+}
+
+/// Aggregates the statuses of the metrics of a tier, or of the rollouts of a row. A gated rollout counts as 0, so rejected
+/// rollouts never help a program. If the budget did not cover one, the result would be based on fewer metrics or rollouts
+/// than that of other rows, regardless of [`OnMissing`].
 pub(super) fn combine(
-    rollouts: &[Rollout],
+    statuses: impl Iterator<Item = RowStatus>,
     method: AggregationMethod,
     on_missing: OnMissing,
 ) -> RowStatus {
-    let statuses = || rollouts.iter().map(|rollout| &rollout.status);
-    if let Some(skipped) = statuses().find(|it| matches!(it, RowStatus::Skipped { .. })) {
-        return skipped.clone();
-    }
-    let counted = |status: &RowStatus| match status {
-        RowStatus::Scored { score } => Ok(Some(*score)),
-        RowStatus::Gated { .. } => Ok(Some(0.0)),
-        RowStatus::Failed { .. } => on_missing.replacement(0.0),
-        RowStatus::Skipped { .. } => Ok(None),
-    };
-    let scores = statuses().filter_map(|status| counted(status).transpose());
-    let scores = scores
-        .collect::<Result<Vec<f64>, IsMissing>>()
-        .unwrap_or_default();
-    match method.aggregate(&scores) {
-        Ok(score) if statuses().any(|status| status.score().is_some()) => {
-            RowStatus::Scored { score }
-        }
-        Ok(_) => gated(rollouts, method),
-        Err(_) if rollouts.is_empty() => RowStatus::Failed {
-            reason: "the row has no rollouts".to_owned(),
-        },
-        Err(_) => RowStatus::Failed {
-            reason: failures(rollouts).join("; "),
-        },
-    }
-}
-
-/// Returns why rollouts have no score, with their numbers if there are several.
-fn failures(rollouts: &[Rollout]) -> Vec<String> {
-    let all = rollouts.len();
-    let reason = |(number, rollout): (usize, &Rollout)| match &rollout.status {
-        RowStatus::Failed { reason } if all == 1 => Some(reason.clone()),
-        RowStatus::Failed { reason } => Some(format!("rollout {number} of {all}: {reason}")),
-        _ => None,
-    };
-    (1..).zip(rollouts).filter_map(reason).collect()
-}
-
-/// Returns the status of a row if none of its rollouts passed.
-fn gated(rollouts: &[Rollout], method: AggregationMethod) -> RowStatus {
+    let (mut scores, mut reasons, mut has_score) = (Vec::new(), Vec::new(), false);
     let (mut proxies, mut names) = (Vec::new(), BTreeSet::new());
-    for rollout in rollouts {
-        if let RowStatus::Gated { proxy, by } = &rollout.status {
-            proxies.push(*proxy);
-            names.extend(by.split(", "));
-        }
+    for status in statuses {
+        let score = match status {
+            RowStatus::Scored { score } => {
+                has_score = true;
+                Ok(Some(score))
+            }
+            RowStatus::Gated { proxy, by } => {
+                proxies.push(proxy);
+                names.extend(by.split(", ").map(str::to_owned));
+                Ok(Some(0.0))
+            }
+            RowStatus::Skipped { .. } => return status,
+            RowStatus::Failed { reason } => {
+                reasons.push(reason);
+                on_missing.replacement(0.0)
+            }
+        };
+        scores.push(score);
     }
-    let proxy = method.aggregate(&proxies).unwrap_or(0.0);
-    RowStatus::Gated {
-        proxy,
-        by: names.into_iter().collect::<Vec<_>>().join(", "),
+    let scores = scores.into_iter().filter_map(Result::transpose);
+    let scores: Result<Vec<f64>, IsMissing> = scores.collect();
+    match scores.ok().and_then(|it| method.aggregate(&it).ok()) {
+        Some(score) if has_score || proxies.is_empty() => RowStatus::Scored { score },
+        Some(_) => RowStatus::Gated {
+            proxy: method.aggregate(&proxies).unwrap_or(0.0),
+            by: Vec::from_iter(names).join(", "),
+        },
+        None => RowStatus::Failed {
+            reason: reasons.join("; "),
+        },
     }
 }

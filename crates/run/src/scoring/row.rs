@@ -137,7 +137,7 @@ pub enum RowStatus {
     Gated {
         /// The proxy mean, which is below the threshold.
         proxy: f64,
-        /// The names of the proxies below the threshold, or `proxies`.
+        /// The names of the proxies below the threshold.
         by: String,
     },
     /// The budget did not cover the row's calls.

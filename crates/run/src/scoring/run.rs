@@ -6,15 +6,13 @@ use std::fmt;
 
 use futures_util::stream;
 
-use super::combine::combine;
+use super::combine::of_row;
 use super::row::{RowScore, RowStatus, ScorerError};
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
-use crate::contract::{Example, IsProgram, Pair, Prediction, Program, panic};
+use crate::contract::{Example, IsProgram, Pair, Prediction, Program};
 use crate::evaluate::manifest::Manifest;
-use crate::evaluate::{
-    Ending, EvaluateError, EvaluationResult, MetricSummary, RowOutcomes, RowResult, StoreUse,
-};
+use crate::evaluate::{Ending, EvaluationResult, MetricSummary, RowOutcomes, StoreUse};
 use crate::messages::escape;
 
 /// A row to score, with an example and a program's predictions for it.
@@ -88,14 +86,8 @@ impl fmt::Display for ScoringResult {
     }
 }
 
-impl fmt::Debug for ScoringResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScoringResult")
-            .field("summary", &self.summary)
-            .field("rows", &format_args!("<{} rows>", self.rows.len()))
-            .finish()
-    }
-}
+debug_fields!(ScoringResult: |it|
+    "summary" => it.summary, "rows" => format_args!("<{} rows>", it.rows.len()));
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Scores many rows on all the runtime's threads.
@@ -147,7 +139,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     ) -> Result<ScoringResult, ScorerError> {
         let evaluate = self.inner.evaluate.to_builder();
         let evaluate = evaluate.concurrency(concurrency).build()?;
-        let rows = started(rows)?.map(|row| {
+        let rows = rows.into_iter().map(|row| {
             let Rollouts { gold, preds } = row.into();
             (gold, preds)
         });
@@ -205,7 +197,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         examples: impl IntoIterator<Item = G, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
-        let examples = stream::iter(started(examples)?);
+        let examples = stream::iter(examples);
         let evaluate = self.inner.evaluate.to_builder().devset_stream(examples);
         let run = evaluate.concurrency(concurrency).run(program);
         Ok(self.inner.result(run.await?))
@@ -226,21 +218,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     }
 }
 
-/// Returns the iterator over the rows.
-fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
-    panic::catch(false, || rows.into_iter())
-        .map_err(|panic| EvaluateError::rows_panicked(&panic.message).into())
-}
-
 impl<G, P> Inner<G, P> {
     pub(super) fn row(&self, (outcomes, mut spending): RowOutcomes) -> RowScore {
         let config = &self.tiers.config;
-        let rollouts = outcomes.into_iter().map(|it| self.tiers.rollout(it));
-        let rollouts: Vec<_> = rollouts.collect();
+        let outcomes = outcomes.into_iter().map(|(outcomes, _)| outcomes);
+        let rollouts: Vec<_> = outcomes.map(|it| self.tiers.rollout(it)).collect();
         spending.add(&self.tiers.saved(&rollouts));
-        let status = combine(&rollouts, config.aggregation, config.on_missing);
         RowScore {
-            status,
+            status: of_row(&rollouts, config),
             rollouts,
             expected: config.num_rollouts,
             spending,
@@ -248,9 +233,8 @@ impl<G, P> Inner<G, P> {
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let rows = result.results.into_iter();
-        let rows = rows.filter_map(RowResult::into_rollouts);
-        let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
+        let rows = result.results.into_iter().filter_map(|row| row.gated);
+        let rows: Vec<RowScore> = rows.map(|scored| self.row(*scored)).collect();
         ScoringResult {
             summary: ScoringSummary::of(&rows, self.gate.budget().limit),
             rows,

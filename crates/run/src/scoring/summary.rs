@@ -82,12 +82,27 @@ pub struct ScoringSummary {
 /// One line: the mean with its denominators, then calls and cost.
 impl fmt::Display for ScoringSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.mean {
-            Some(mean) => write!(f, "{}{} (mean of ", decimals(mean, 4), self.interval())?,
-            None => f.write_str("not enough rows (scored ")?,
+        match (self.mean, self.uncertainty.ci95()) {
+            (None, _) => f.write_str("not enough rows (scored ")?,
+            (Some(mean), Some(ci95)) => write!(f, "{} {ci95:.4} (mean of ", decimals(mean, 4))?,
+            (Some(mean), None) => {
+                let reason = self.uncertainty.reason().unwrap_or_default();
+                write!(f, "{} [{reason}] (mean of ", decimals(mean, 4))?;
+            }
         }
-        write!(f, "{}/{}", self.scored, self.rows)?;
-        self.fmt_unscored(f)?;
+        write!(f, "{}/{}, {} failed", self.scored, self.rows, self.failed)?;
+        let as_zero = self.mean.map_or("", |_| " counted as 0");
+        if self.failed > 0 {
+            f.write_str(as_zero)?;
+        }
+        let unscored = [
+            (self.gated, "gated", as_zero),
+            (self.skipped, "skipped because of the budget", ""),
+            (self.judged_in_part, "judged by part of the panel", ""),
+        ];
+        for (count, what, as_zero) in unscored.into_iter().filter(|(count, ..)| *count > 0) {
+            write!(f, ", {count} {what}{as_zero}")?;
+        }
         match self.mean_scored {
             same if same == self.mean => {}
             Some(mean) => write!(f, "; {} over the {} scored", decimals(mean, 4), self.scored)?,
@@ -97,7 +112,16 @@ impl fmt::Display for ScoringSummary {
             write!(f, "; judge: {OFFLINE_JUDGE}")?;
         }
         f.write_str(")")?;
-        self.fmt_rollouts(f)?;
+        // If any row has or should have several.
+        if self.rollouts != self.rows || self.short > 0 {
+            let (failed, gated) = (self.rollouts_failed, self.rollouts_gated);
+            let rollouts = self.rollouts;
+            write!(f, "; {rollouts} rollouts, {failed} failed, {gated} gated")?;
+        }
+        if self.short > 0 {
+            let (short, rows) = (self.short, self.rows);
+            write!(f, ", fewer than configured in {short}/{rows} rows")?;
+        }
         self.fmt_spending(f)
     }
 }
@@ -137,46 +161,6 @@ impl ScoringSummary {
             summary.uncertainty = scores.uncertainty_within(0.0, 1.0);
         }
         summary
-    }
-
-    /// Returns the interval after a space, or why there is none.
-    fn interval(&self) -> String {
-        match (self.uncertainty.ci95(), self.uncertainty.reason()) {
-            (Some(interval), _) => format!(" {interval:.4}"),
-            (None, reason) => format!(" [{}]", reason.unwrap_or_default()),
-        }
-    }
-
-    fn fmt_unscored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let as_zero = |count| match self.mean {
-            Some(_) if count > 0 => " counted as 0",
-            _ => "",
-        };
-        write!(f, ", {} failed{}", self.failed, as_zero(self.failed))?;
-        let as_zero = as_zero(self.gated);
-        let unscored = [
-            (self.gated, "gated", as_zero),
-            (self.skipped, "skipped because of the budget", ""),
-            (self.judged_in_part, "judged by part of the panel", ""),
-        ];
-        for (count, what, as_zero) in unscored.into_iter().filter(|(count, ..)| *count > 0) {
-            write!(f, ", {count} {what}{as_zero}")?;
-        }
-        Ok(())
-    }
-
-    /// Writes the numbers of rollouts, if any row has or should have several.
-    fn fmt_rollouts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.rollouts == self.rows && self.short == 0 {
-            return Ok(());
-        }
-        let (rollouts, failed) = (self.rollouts, self.rollouts_failed);
-        let (gated, short, rows) = (self.rollouts_gated, self.short, self.rows);
-        write!(f, "; {rollouts} rollouts, {failed} failed, {gated} gated")?;
-        if short > 0 {
-            write!(f, ", fewer than configured in {short}/{rows} rows")?;
-        }
-        Ok(())
     }
 
     fn fmt_spending(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

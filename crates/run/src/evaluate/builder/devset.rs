@@ -1,12 +1,12 @@
 //! The devset of an evaluation, and the inputs of its program.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
 use super::evaluate_builder::EvaluateBuilder;
 use crate::contract::{Example, MetricSpec, Requirement};
-use crate::evaluate::input::{Devset, DevsetRow};
+use crate::evaluate::input::Devset;
 use crate::evaluate::row::{MetricEntry, requirements};
 
 /// The rows of a devset.
@@ -18,7 +18,7 @@ use crate::evaluate::row::{MetricEntry, requirements};
 #[diagnostic::on_unimplemented(
     message = "expected rows of type `{G}` or the path of a file, found `{Self}`",
     label = "expected rows or a path",
-    note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream"
+    note = "write `.devset(rows)` for a `Vec` or another iterator of rows, `.devset(\"dev.jsonl\")` for a file, whose row type needs `#[derive(serde::Deserialize)]`, and `.devset_stream(rows)` for a stream; write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
 )]
 pub trait DevsetRows<G, Kind> {
     /// Sets the rows as the devset of the builder.
@@ -34,48 +34,17 @@ pub enum ByList {}
 #[doc(hidden)]
 pub enum ByName {}
 
-impl<G, I> DevsetRows<G, ByList> for I
+impl<G: Send + Sync + 'static, I: IntoIterator<Item = G>> DevsetRows<G, ByList> for I {
+    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
+        builder.devset = Devset::list(self.into_iter());
+    }
+}
+
+impl<G, F> DevsetRows<G, ByName> for F
 where
-    G: DevsetRow<I::Item> + Send + Sync + 'static,
-    I: IntoIterator,
+    G: DeserializeOwned + Send + Sync + 'static,
+    F: AsRef<Path>,
 {
-    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-        builder.devset = Devset::list(self.into_iter().map(G::from_row));
-    }
-}
-
-// Each type is written out, because rustc would mention a macro in its message.
-impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &str {
-    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-        builder.devset = Devset::read(self.as_ref());
-    }
-}
-
-impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for String {
-    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-        builder.devset = Devset::read(self.as_ref());
-    }
-}
-
-impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &String {
-    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-        builder.devset = Devset::read(self.as_ref());
-    }
-}
-
-impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &Path {
-    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-        builder.devset = Devset::read(self);
-    }
-}
-
-impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for &PathBuf {
-    fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
-        builder.devset = Devset::read(self.as_ref());
-    }
-}
-
-impl<G: DeserializeOwned + Send + Sync + 'static> DevsetRows<G, ByName> for PathBuf {
     fn set<P>(self, builder: &mut EvaluateBuilder<G, P>) {
         builder.devset = Devset::read(self.as_ref());
     }
@@ -103,19 +72,7 @@ impl<I: IntoIterator<Item: Into<String>>> InputNames<ByList> for I {
     }
 }
 
-impl InputNames<ByName> for &str {
-    fn input_names(self) -> Vec<String> {
-        vec![self.into()]
-    }
-}
-
-impl InputNames<ByName> for String {
-    fn input_names(self) -> Vec<String> {
-        vec![self]
-    }
-}
-
-impl InputNames<ByName> for &String {
+impl<N: Into<String>> InputNames<ByName> for N {
     fn input_names(self) -> Vec<String> {
         vec![self.into()]
     }

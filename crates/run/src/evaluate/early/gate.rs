@@ -182,23 +182,16 @@ impl EarlyGate {
         metrics: &[MetricEntry<'_, G, P>],
         failure_score: f64,
     ) -> Result<Interval, String> {
-        let range = match self.metric() {
-            None => Interval {
-                low: 0.0,
-                high: 1.0,
-            },
-            Some(name) => score_range(name, metrics, failure_score)?,
+        let range = |name| score_range(name, metrics, failure_score);
+        let (low, high) = match &self.figure {
+            Figure::Failed => (0.0, 1.0),
+            Figure::Score { metric, .. } => range(metric)?,
+            Figure::Gain { metric, .. } => {
+                let (low, high) = range(metric)?;
+                (low - high, high - low)
+            }
         };
-        let size = range.high - range.low;
-        let range = match self.figure {
-            Figure::Gain { .. } => Interval {
-                low: -size,
-                high: size,
-            },
-            _ => range,
-        };
-        let limit = self.bound.limit();
-        let Interval { low, high } = range;
+        let (range, limit) = (Interval { low, high }, self.bound.limit());
         match range.contains(limit) {
             true => Ok(range),
             false => Err(format!(
@@ -213,9 +206,8 @@ fn score_range<G: Sync, P: Sync>(
     name: &str,
     metrics: &[MetricEntry<'_, G, P>],
     failure_score: f64,
-) -> Result<Interval, String> {
-    let known = |name: &str| metrics.iter().find(|metric| metric.name == name);
-    let Some(metric) = known(name) else {
+) -> Result<(f64, f64), String> {
+    let Some(metric) = metrics.iter().find(|metric| metric.name == name) else {
         let names = escape::names(metrics.iter().map(|metric| &*metric.name));
         let name = escape::name(name);
         return Err(format!(
@@ -227,7 +219,8 @@ fn score_range<G: Sync, P: Sync>(
             "`{name}` scores all rows together, so it needs all of them; gate on a metric that scores each row"
         ));
     }
-    metric.range_with(failure_score).ok_or_else(|| format!(
+    let range = metric.range_with(failure_score);
+    range.map(|range| (range.low, range.high)).ok_or_else(|| format!(
         "`{name}` has no range, so a single row could change any verdict; write `range = 0.0..=1.0` in its `#[metric]`"
     ))
 }

@@ -52,20 +52,17 @@ impl EarlyOptions {
             );
         }
         for gate in &self.gates {
-            let found = match gate.range(&plan.metrics, plan.options.failure_score) {
-                Err(reason) => Err(reason),
-                Ok(_) if gate.is_of_rows() => Ok(()),
-                Ok(_) if self.alpha.is_none() => Err(
-                    "it cannot be decided for certain before all rows are evaluated; set an alpha such as 0.01".to_owned(),
-                ),
-                Ok(_) if has_groups => Err(
-                    "its test needs independent rows, but the rows are grouped; remove the grouping, or evaluate all rows".to_owned(),
-                ),
-                Ok(_) => Ok(()),
+            let reason = match gate.range(&plan.metrics, plan.options.failure_score) {
+                Err(reason) => reason,
+                Ok(_) if !gate.is_of_rows() && self.alpha.is_none() => {
+                    "it cannot be decided for certain before all rows are evaluated; set an alpha such as 0.01".to_owned()
+                }
+                Ok(_) if !gate.is_of_rows() && has_groups => {
+                    "its test needs independent rows, but the rows are grouped; remove the grouping, or evaluate all rows".to_owned()
+                }
+                Ok(_) => continue,
             };
-            if let Err(reason) = found {
-                return invalid(format!("gate `{}`: {reason}", gate.text));
-            }
+            return invalid(format!("gate `{}`: {reason}", gate.text));
         }
         Ok(())
     }

@@ -1,12 +1,9 @@
-//! Rows in chunks: threads decode chunks in parallel, and rows are delivered in input order.
+//! Rows in chunks: threads decode chunks in parallel, and rows are numbered in input order.
 
-use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use derive_where::derive_where;
-
-use super::{Input, NextRow, Numbering, OwnRows};
-use crate::contract::panic;
+use super::{Input, Numbering, OwnRows};
+use crate::contract::panic::{self, Panic};
 use crate::evaluate::error::{EvaluateError, lock};
 
 /// Decodes the rows of a chunk, up to the first error.
@@ -19,114 +16,75 @@ pub(crate) type Chunks<'a, G, P> = Box<dyn Iterator<Item = Chunk<'a, G, P>> + Se
 pub(crate) struct ChunkedRows<'a, G, P> {
     /// The chunks, and how many of them were taken.
     chunks: Mutex<(Chunks<'a, G, P>, u64)>,
-    pub(crate) decoded: Mutex<Numbering<Decoded<G, P>>>,
+    delivered: Mutex<Numbering<Delivered>>,
     /// Notified when a chunk is delivered.
-    delivered: Condvar,
+    is_delivered: Condvar,
 }
 
-#[derive_where(Default)]
-pub(crate) struct Decoded<G, P> {
-    ready: VecDeque<NextRow<G, P>>,
-    /// The number of chunks that were delivered.
+#[derive(Default)]
+struct Delivered {
     chunks: u64,
     has_failed: bool,
 }
 
 impl<'a, G, P> ChunkedRows<'a, G, P> {
     pub(crate) fn new(chunks: Chunks<'a, G, P>) -> Self {
-        let decoded = Decoded::default();
         Self {
             chunks: Mutex::new((chunks, 0)),
-            decoded: Mutex::new(Numbering::new(decoded)),
-            delivered: Condvar::new(),
+            delivered: Mutex::new(Numbering::new(Delivered::default())),
+            is_delivered: Condvar::new(),
         }
     }
 
-    /// Returns the next row, or `None` if none are left.
-    pub(crate) fn take(&self) -> Option<NextRow<G, P>> {
-        loop {
-            if let Some(row) = lock(&self.decoded).rows.ready.pop_front() {
-                return Some(row);
-            }
-            if !self.decode(None) {
-                return None;
-            }
-        }
+    /// Returns the rows of all chunks, each decoded when its first row is read.
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = Result<Input<G, P>, EvaluateError>> + 'a
+    where
+        G: 'a,
+        P: 'a,
+    {
+        let chunks = self.chunks.into_inner();
+        let (chunks, _) = chunks.unwrap_or_else(PoisonError::into_inner);
+        chunks.flat_map(|decode| decode())
     }
 
-    /// Moves up to this many rows into a thread's own rows. If none is ready, decodes a chunk and moves all of its
-    /// rows, because a thread that frees another thread's memory waits for it. Returns a row's error after the rows
-    /// before it.
-    pub(crate) fn take_several(
-        &self,
-        number: usize,
-        own: &OwnRows<G, P>,
-    ) -> Result<(), (u64, EvaluateError)> {
-        loop {
-            let mut decoded = lock(&self.decoded);
-            let ready = &mut decoded.rows.ready;
-            if !ready.is_empty() {
-                // Taken while the source is locked: a thread that finds the source empty must see these rows.
-                let mut own = lock(own);
-                for row in ready.drain(..number.min(ready.len())) {
-                    own.push_back(row?);
-                }
-                return Ok(());
-            }
-            drop(decoded);
-            if !self.decode(Some(own)) || !lock(own).is_empty() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Decodes and delivers a chunk, to a thread's own rows if given, or waits until another thread does. Returns
-    /// `false` after the last row.
-    fn decode(&self, own: Option<&OwnRows<G, P>>) -> bool {
-        if lock(&self.decoded).rows.has_failed {
-            return false;
-        }
-        let (number, chunk) = {
-            let mut chunks = lock(&self.chunks);
-            let next = panic::catch(false, || chunks.0.next());
-            let chunk = next.unwrap_or_else(|panic| {
-                let error = EvaluateError::rows_panicked(&panic.message);
-                Some(Box::new(|| vec![Err(error)]))
-            });
-            let number = chunks.1;
-            chunks.1 += u64::from(chunk.is_some());
-            (number, chunk)
-        };
-        let rows = chunk.map(|chunk| {
-            let rows = panic::catch(false, chunk);
-            rows.unwrap_or_else(|panic| vec![Err(EvaluateError::rows_panicked(&panic.message))])
-        });
-        // The chunks before this one, or all of them.
-        let is_waiting = |decoded: &mut Numbering<Decoded<G, P>>| {
-            let Decoded { ready, chunks, .. } = &decoded.rows;
-            *chunks < number && (rows.is_some() || ready.is_empty())
-        };
-        let decoded = self.delivered.wait_while(lock(&self.decoded), is_waiting);
-        let mut decoded = decoded.unwrap_or_else(PoisonError::into_inner);
-        let Some(rows) = rows else {
-            return !decoded.rows.ready.is_empty();
-        };
-        let mut own = own.map(lock);
-        for row in rows {
-            if decoded.rows.has_failed {
+    /// Decodes a chunk and moves its rows into a thread's own rows, because a thread that frees another thread's memory
+    /// waits for it. After the last chunk, there are none, and all other rows are in the own rows of other threads.
+    ///
+    /// # Errors
+    /// Returns a row's error after the rows before it.
+    pub(crate) fn take(&self, own: &OwnRows<G, P>) -> Result<(), (u64, EvaluateError)> {
+        while lock(own).is_empty() {
+            let (number, next) = {
+                let mut chunks = lock(&self.chunks);
+                let next = panic::catch(false, || chunks.0.next());
+                let number = chunks.1;
+                chunks.1 += u64::from(!matches!(next, Ok(None)));
+                (number, next)
+            };
+            let rows = next.and_then(|chunk| chunk.map(|it| panic::catch(false, it)).transpose());
+            let panicked = |panic: Panic| vec![Err(EvaluateError::rows_panicked(&panic.message))];
+            let rows = rows.unwrap_or_else(|panic| Some(panicked(panic)));
+            // The chunks before this one, or all of them.
+            let is_waiting = |it: &mut Numbering<Delivered>| it.rows.chunks < number;
+            let delivered = self
+                .is_delivered
+                .wait_while(lock(&self.delivered), is_waiting);
+            let mut delivered = delivered.unwrap_or_else(PoisonError::into_inner);
+            let Some(rows) = rows else { break };
+            delivered.rows.chunks += 1;
+            self.is_delivered.notify_all();
+            if delivered.rows.has_failed {
                 break;
             }
-            match (decoded.number(row), &mut own) {
-                (Ok(row), Some(own)) => own.push_back(row),
-                (row, _) => {
-                    decoded.rows.has_failed = row.is_err();
-                    decoded.rows.ready.push_back(row);
-                }
+            // Moved while the source is locked: a thread that finds the source empty must see these rows.
+            let mut own = lock(own);
+            for row in rows {
+                let row = delivered.number(row);
+                delivered.rows.has_failed = row.is_err();
+                own.push_back(row?);
             }
         }
-        decoded.rows.chunks += 1;
-        self.delivered.notify_all();
-        true
+        Ok(())
     }
 }
 
@@ -150,10 +108,6 @@ mod tests {
             .collect()
     }
 
-    fn gold(row: &Input<u64, u64>) -> u64 {
-        *row.gold
-    }
-
     fn chunk(number: u64) -> Chunk<'static, u64, u64> {
         Box::new(move || ten_rows(number))
     }
@@ -164,16 +118,30 @@ mod tests {
         ChunkedRows::new(Box::new(chunks.into_iter()))
     }
 
-    /// Pulls a row, and returns its number and id, or the error.
-    fn pull(rows: &ChunkedRows<'_, u64, u64>) -> Option<String> {
-        rows.take().map(|row| match row {
-            Ok((index, row)) => format!("{index}: {}", row.id),
-            Err((_, error)) => error.to_string(),
-        })
+    /// Takes the rows of a chunk, with their numbers.
+    fn taken(
+        rows: &ChunkedRows<'_, u64, u64>,
+    ) -> (Vec<(u64, Input<u64, u64>)>, Option<EvaluateError>) {
+        let own = OwnRows::default();
+        let error = rows.take(&own).err().map(|(_, error)| error);
+        (own.into_inner().unwrap().into(), error)
     }
 
+    /// Takes all rows, and returns the number and id of each; the error is the last.
     fn pulled(rows: &ChunkedRows<'_, u64, u64>) -> Vec<String> {
-        std::iter::from_fn(|| pull(rows)).collect()
+        let mut pulled = Vec::new();
+        loop {
+            let (rows, error) = taken(rows);
+            let is_last = rows.is_empty() && error.is_none();
+            pulled.extend(
+                rows.into_iter()
+                    .map(|(index, row)| format!("{index}: {}", row.id)),
+            );
+            pulled.extend(error.map(|error| error.to_string()));
+            if is_last {
+                return pulled;
+            }
+        }
     }
 
     #[test]
@@ -199,9 +167,13 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    while let Some(row) = rows.take() {
-                        let (index, row) = row.unwrap();
-                        pulled.lock().unwrap().push((index, gold(&row)));
+                    loop {
+                        let (rows, _) = taken(&rows);
+                        if rows.is_empty() {
+                            break;
+                        }
+                        let rows = rows.into_iter().map(|(index, row)| (index, *row.gold));
+                        pulled.lock().unwrap().extend(rows);
                     }
                 });
             }
@@ -220,12 +192,12 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
             ten_rows(0)
         }) as Chunk<'static, u64, u64>]);
+        let of_other = OwnRows::default();
         std::thread::scope(|scope| {
-            // Takes at most one row and does not come back for the rest.
-            let other = scope.spawn(|| usize::from(rows.take().is_some()));
+            scope.spawn(|| rows.take(&of_other).unwrap());
             barrier.wait();
-            let here = pulled(&rows).len();
-            assert_eq!((here + other.join().unwrap(), here >= 9), (10, true));
+            assert_eq!(taken(&rows).0.len(), 0);
+            assert_eq!(of_other.lock().unwrap().len(), 10);
         });
     }
 

@@ -21,33 +21,10 @@ use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::{EvaluateError, lock};
 use crate::messages::{escape, suggest};
 
-/// A row of a devset list.
-///
-/// The item type `R` is always `Self`.
-///
-/// This trait gives a clear error message for items of the wrong type. It has a single impl, so the compiler can infer
-/// the item type of an empty list.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "expected devset rows of type `{Self}`, found `{R}`",
-    label = "expected rows of type `{Self}`",
-    note = "write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
-)]
-pub trait DevsetRow<R>: Sized {
-    /// Converts an item of a devset into a row.
-    fn from_row(row: R) -> Self;
-}
-
-impl<G> DevsetRow<G> for G {
-    fn from_row(row: G) -> Self {
-        row
-    }
-}
-
-/// A row without a prediction.
 /// Returns the id of a row of a devset.
 pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
+/// A row without a prediction.
 type GoldRow<G> = Pair<Arc<G>, ()>;
 
 type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;

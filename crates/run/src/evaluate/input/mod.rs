@@ -9,7 +9,6 @@ mod devset;
 mod source;
 
 pub(super) use self::chunks::Chunk;
-pub use self::devset::DevsetRow;
 pub(crate) use self::devset::hash_order;
 pub(super) use self::devset::{Devset, RowId, check_rows};
 pub(super) use self::source::{Source, read_on_thread};
@@ -18,7 +17,7 @@ use std::collections::hash_map::{Entry, RandomState};
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher;
 use std::path::Path;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 
 use crate::contract::{Origin, Pair};
 use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
@@ -79,8 +78,6 @@ pub(crate) struct Numbering<S> {
     pub(crate) rows: S,
     next: u64,
     seen: SeenIds,
-    /// `true` if any row so far had no id of its own.
-    has_positional: bool,
 }
 
 impl<S> Numbering<S> {
@@ -89,7 +86,6 @@ impl<S> Numbering<S> {
             rows,
             next: 0,
             seen: SeenIds::default(),
-            has_positional: false,
         }
     }
 
@@ -111,18 +107,8 @@ impl<S> Numbering<S> {
         } else {
             row.id = at.to_string();
         }
-        self.has_positional |= row.is_positional;
         self.next += 1;
         Ok((at, row))
-    }
-}
-
-/// Returns `true` if any row so far had no id of its own.
-pub(crate) fn has_positional<S>(rows: &Mutex<Numbering<S>>) -> bool {
-    match rows.try_lock() {
-        Ok(rows) => rows.has_positional,
-        Err(TryLockError::Poisoned(rows)) => rows.into_inner().has_positional,
-        Err(TryLockError::WouldBlock) => false,
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use super::chunks::{ChunkedRows, Chunks};
 use super::devset::hash_order;
-use super::{Input, NextRow, Numbered, Numbering, OwnRows, has_positional};
+use super::{Input, NextRow, Numbered, Numbering, OwnRows};
 use crate::contract::{Example, Prediction, panic};
 use crate::data::DataFile;
 use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
@@ -32,8 +32,8 @@ enum Rows<'a, G, P> {
     /// stream is never pending.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, bool),
     Chunks(ChunkedRows<'a, G, P>),
-    /// Rows sorted by a hash of their ids. The flag is `true` if any row has no id of its own.
-    Shuffled(Mutex<VecDeque<Numbered<G, P>>>, bool),
+    /// Rows sorted by a hash of their ids.
+    Shuffled(Mutex<VecDeque<Numbered<G, P>>>),
 }
 
 /// Returns the files that the rows were read from, given whether the run was complete.
@@ -82,6 +82,18 @@ impl<'a, G, P> Source<'a, G, P> {
         Self::new(Rows::Chunks(ChunkedRows::new(chunks)))
     }
 
+    /// Returns a source that tasks can take rows from: threads only decode rows in chunks.
+    pub(crate) fn for_tasks(self) -> Self
+    where
+        G: Send + Sync + 'a,
+        P: Send + 'a,
+    {
+        match self.rows {
+            Rows::Chunks(chunks) => Self::iterator(chunks.into_rows()).with_files(self.files),
+            rows => Self { rows, ..self },
+        }
+    }
+
     fn new(rows: Rows<'a, G, P>) -> Self {
         Self {
             rows,
@@ -99,7 +111,7 @@ impl<'a, G, P> Source<'a, G, P> {
                 None => 0,
             },
             Rows::Chunks(_) => return None,
-            Rows::Shuffled(rows, _) => lock(rows).len(),
+            Rows::Shuffled(rows) => lock(rows).len(),
         };
         Some(rows as u64)
     }
@@ -127,15 +139,6 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error_at.load(Ordering::SeqCst)
     }
 
-    /// Returns `true` if any row read so far has no id of its own.
-    pub(crate) fn has_positional(&self) -> bool {
-        match &self.rows {
-            Rows::Stream(rows, _) => has_positional(rows),
-            Rows::Chunks(rows) => has_positional(&rows.decoded),
-            Rows::Shuffled(_, has_positional) => *has_positional,
-        }
-    }
-
     /// Reads all rows and puts them in the order of the hash of their ids. Returns the place in that order of each
     /// position.
     ///
@@ -158,16 +161,15 @@ impl<'a, G, P> Source<'a, G, P> {
         for (rank, ((_, index), _)) in (0..).zip(&rows) {
             ranks[usize::try_from(*index).unwrap_or(usize::MAX)] = rank;
         }
-        let has_positional = self.has_positional();
         let rows = rows.into_iter().map(|(_, row)| row).collect();
-        self.rows = Rows::Shuffled(Mutex::new(rows), has_positional);
+        self.rows = Rows::Shuffled(Mutex::new(rows));
         Ok(ranks)
     }
 
     /// Takes all rows that no thread or task has taken.
     pub(crate) fn drain(&self) -> VecDeque<Numbered<G, P>> {
         match &self.rows {
-            Rows::Shuffled(rows, _) => std::mem::take(&mut *lock(rows)),
+            Rows::Shuffled(rows) => std::mem::take(&mut *lock(rows)),
             _ => VecDeque::new(),
         }
     }
@@ -191,9 +193,8 @@ impl<'a, G, P> Source<'a, G, P> {
         }
         let row = match &self.rows {
             Rows::Stream(rows, true) => self.poll_now(&mut lock(rows)),
-            Rows::Stream(_, false) => None,
-            Rows::Chunks(rows) => rows.take(),
-            Rows::Shuffled(rows, _) => return lock(rows).pop_front(),
+            Rows::Stream(_, false) | Rows::Chunks(_) => None,
+            Rows::Shuffled(rows) => return lock(rows).pop_front(),
         };
         self.unless_error(row?)
     }
@@ -208,7 +209,7 @@ impl<'a, G, P> Source<'a, G, P> {
         match &self.rows {
             Rows::Shuffled(..) => {}
             Rows::Chunks(rows) => {
-                if let Err((at, error)) = rows.take_several(number, own) {
+                if let Err((at, error)) = rows.take(own) {
                     self.fail(at, error);
                 }
             }

@@ -111,9 +111,9 @@ impl Gate {
         calls: Vec<usize>,
         spending: &'a Mutex<Spending>,
     ) -> Result<Vec<Charge<'a>>, u64> {
-        let mut costs = vec![0; calls.len()];
+        let cost = |metric: &usize| self.limit.map_or(0, |_| self.max_cost(*metric));
+        let costs: Vec<u64> = calls.iter().map(cost).collect();
         if let Some(limit) = self.limit {
-            costs = calls.iter().map(|metric| self.max_cost(*metric)).collect();
             let mut costs = costs.iter();
             let total = costs.try_fold(0, |sum: u64, cost| sum.checked_add(*cost));
             // An amount that overflows is never covered.
@@ -270,17 +270,14 @@ pub struct Spending {
 
 impl Spending {
     pub(crate) fn add(&mut self, other: &Self) {
-        let sums = [
-            (&mut self.truth_calls, other.truth_calls),
-            (&mut self.truth_calls_gated, other.truth_calls_gated),
-            (&mut self.saved_msats, other.saved_msats),
-            (&mut self.spent_msats, other.spent_msats),
-            (&mut self.reserved_msats, other.reserved_msats),
-            (&mut self.returned_msats, other.returned_msats),
-            (&mut self.overrun_msats, other.overrun_msats),
-        ];
-        for (sum, more) in sums {
-            *sum = sum.saturating_add(more);
-        }
+        self.truth_calls = self.truth_calls.saturating_add(other.truth_calls);
+        self.truth_calls_gated = self
+            .truth_calls_gated
+            .saturating_add(other.truth_calls_gated);
+        self.saved_msats = self.saved_msats.saturating_add(other.saved_msats);
+        self.spent_msats = self.spent_msats.saturating_add(other.spent_msats);
+        self.reserved_msats = self.reserved_msats.saturating_add(other.reserved_msats);
+        self.returned_msats = self.returned_msats.saturating_add(other.returned_msats);
+        self.overrun_msats = self.overrun_msats.saturating_add(other.overrun_msats);
     }
 }

@@ -32,8 +32,8 @@ pub(crate) struct StoreOptions<G, P> {
     pub(crate) dir: PathBuf,
     inputs: fn(&G, Option<&[String]>) -> Option<Value>,
     content: fn(&MetricCall<'_, G, P>) -> Option<Value>,
-    encode: fn(&P) -> serde_json::Result<StoredPrediction>,
-    decode: fn(StoredPrediction) -> serde_json::Result<P>,
+    encode: fn(&P, &ProgramRun) -> Option<Value>,
+    decode: fn(Value) -> Option<(P, ProgramRun)>,
 }
 
 impl<G, P> StoreOptions<G, P>
@@ -55,21 +55,22 @@ where
                 let run = run.map(|run| (&run.trace, run.usage, run.returned_latency()));
                 serde_json::to_value((call.gold, call.pred, run)).ok()
             },
-            encode: |prediction| {
-                let dynamic = (prediction as &dyn Any).downcast_ref::<Prediction>();
-                Ok(StoredPrediction {
-                    is_textual: dynamic.is_some_and(|prediction| prediction.data.textual),
-                    value: serde_json::to_value(prediction)?,
-                })
+            encode: |value, run| {
+                let dynamic = (value as &dyn Any).downcast_ref::<Prediction>();
+                let is_textual = dynamic.is_some_and(|prediction| prediction.data.textual);
+                let prediction = StoredPrediction { value, is_textual };
+                serde_json::to_value(StoredOutput { prediction, run }).ok()
             },
-            decode: |stored| {
-                let mut prediction: P = serde_json::from_value(stored.value)?;
-                if let Some(dynamic) =
-                    (&mut prediction as &mut dyn Any).downcast_mut::<Prediction>()
-                {
-                    dynamic.data.textual = stored.is_textual;
+            decode: |output| {
+                let StoredOutput { prediction, run } = serde_json::from_value(output).ok()?;
+                let StoredPrediction::<P> {
+                    mut value,
+                    is_textual,
+                } = prediction;
+                if let Some(dynamic) = (&mut value as &mut dyn Any).downcast_mut::<Prediction>() {
+                    dynamic.data.textual = is_textual;
                 }
-                Ok(prediction)
+                Some((value, run))
             },
         }
     }
@@ -77,14 +78,14 @@ where
 
 /// An output of a program.
 #[derive(Serialize, Deserialize)]
-struct StoredOutput {
-    prediction: StoredPrediction,
-    run: ProgramRun,
+struct StoredOutput<P, R> {
+    prediction: StoredPrediction<P>,
+    run: R,
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredPrediction {
-    value: Value,
+struct StoredPrediction<P> {
+    value: P,
     /// `true` if its values are untyped strings, like those of a CSV file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_textual: bool,
@@ -133,14 +134,11 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         let mut metrics = Vec::new();
         let mut identities = Vec::new();
         for (position, entry) in plan.metrics.iter().enumerate() {
-            let identity = json!(MetricIdentity::of(entry.metric()));
-            // A judge that scores offline is free. It names `offline-lexical` as its model.
-            let names_model = identity["models"]
-                .as_array()
-                .is_some_and(|it| !it.is_empty());
+            let identity = MetricIdentity::of(entry.metric());
             let has_cost = entry.metric().spec().cost_msats > 0;
-            if has_cost && !names_model && !entry.calls_model() {
-                metrics.push((position, identity.clone()));
+            // A judge that scores offline is free. It names `offline-lexical` as its model.
+            if has_cost && identity.models().is_empty() && !entry.calls_model() {
+                metrics.push((position, json!(identity)));
             }
             identities.push(identity);
         }
@@ -235,27 +233,24 @@ impl<G, P> KeptRow<'_, G, P> {
 
     /// Returns the stored output of the program.
     pub(crate) fn output(&self, number: u32) -> Option<(P, ProgramRun)> {
-        let StoredOutput { prediction, run } = self.scope.find(&self.output_key(number)?.hash)?;
-        let prediction = (self.run.options.decode)(prediction).ok()?;
+        let output = self.scope.find(&self.output_key(number)?.hash)?;
+        let output = (self.run.options.decode)(output)?;
         self.scope.count(true);
-        Some((prediction, run))
+        Some(output)
     }
 
     /// Keeps the output of the program. Failures are not kept, so the program runs again.
     pub(crate) fn keep_output(&self, number: u32, predicted: &ProgramResult<P>) {
         self.scope.count(false);
-        let (Some(key), Ok((prediction, run))) = (self.output_key(number), predicted) else {
-            return;
-        };
         // A prediction that cannot be serialized, such as one with NaN in a typed field, is made again.
-        let Ok(prediction) = (self.run.options.encode)(prediction) else {
-            return;
-        };
-        let cost = run.usage.and_then(|usage| usage.cost_msats);
-        let run = run.clone();
-        let output = StoredOutput { prediction, run };
-        let key = (&key.hash, &*key.about);
-        self.scope.keep("output", key, &output, cost);
+        if let Some(key) = self.output_key(number)
+            && let Ok((prediction, run)) = predicted
+            && let Some(output) = (self.run.options.encode)(prediction, run)
+        {
+            let cost = run.usage.and_then(|usage| usage.cost_msats);
+            let key = (&key.hash, &*key.about);
+            self.scope.keep("output", key, &output, cost);
+        }
     }
 
     /// Returns the kept evaluations of a prediction.

@@ -32,26 +32,16 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         let is_invalid = |character: char| {
             matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
         };
-        let (reason, suggestion) = match name {
-            "" => ("the name is empty", String::new()),
-            _ if is_reserved(name) => {
-                let reason = "result files reserve this column name";
-                (reason, format!("{name}_score"))
-            }
+        let reason = match name {
+            "" => "the name is empty",
+            _ if is_reserved(name) => "result files reserve this column name",
             _ if name.contains(is_invalid) => {
-                let reason = "it contains a dot, a comma, white space or a control character";
-                let words = name.split(is_invalid).filter(|word| !word.is_empty());
-                (reason, Vec::from_iter(words).join("_"))
+                "it contains a dot, a comma, white space or a control character"
             }
             _ => return Ok(()),
         };
-        let suggestion = match &*suggestion {
-            "" => "exact_match",
-            name => name,
-        };
         Err(format!(
-            "invalid metric name {name:?}: {reason}; \
-             rename it with `#[metric(name = \"..\")]`, for instance to `{suggestion}`"
+            "invalid metric name {name:?}: {reason}; rename it with `#[metric(name = \"..\")]`"
         ))
     }
 

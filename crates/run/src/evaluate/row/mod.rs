@@ -73,19 +73,14 @@ pub struct RowResult<G = Example, P = Prediction> {
     /// The backtraces of panics, if [`provide_traceback`](crate::FailureSettings::provide_traceback) is set.
     pub traceback: Option<String>,
     /// The rollouts and what they cost, in a run with a gate.
-    pub(crate) gated: Option<Box<Gated>>,
+    pub(crate) gated: Option<Box<RowOutcomes>>,
 }
 
-/// The outcomes of each rollout by metric, with `true` if its program was interrupted; and the cost of their calls.
-pub(crate) type RowOutcomes = (Vec<(Vec<Outcome>, bool)>, Spending);
+/// The outcomes of one rollout by metric, and the backtraces of panics.
+pub(crate) type RolloutOutcomes = (Vec<Outcome>, Option<String>);
 
-/// The rollouts of a row that was evaluated under a gate, and their cost.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Gated {
-    pub(crate) spending: Spending,
-    /// For each rollout, `true` if its program panicked or was stopped.
-    pub(crate) interrupted: Vec<bool>,
-}
+/// The outcomes of the rollouts of a row, and the cost of their calls.
+pub(crate) type RowOutcomes = (Vec<RolloutOutcomes>, Spending);
 
 impl<G, P> RowResult<G, P> {
     /// Creates a row before it is evaluated, and returns the predictions of its rollouts if they are given.
@@ -139,17 +134,6 @@ impl<G, P> RowResult<G, P> {
             run,
             outcomes,
         });
-    }
-
-    /// Returns the outcomes of each rollout of a row that was evaluated under a gate, and their cost.
-    pub(crate) fn into_rollouts(self) -> Option<RowOutcomes> {
-        let gated = self.gated?;
-        let outcomes = match gated.interrupted.len() {
-            1 => vec![self.outcomes],
-            _ => self.repeats.into_iter().map(|it| it.outcomes).collect(),
-        };
-        let outcomes = outcomes.into_iter().zip(gated.interrupted);
-        Some((outcomes.collect(), gated.spending))
     }
 
     /// Returns the score of the first metric, if there is one.
@@ -229,7 +213,7 @@ fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
     let score = MetricScore {
         value: values.mean().unwrap_or(first.score.value),
         confidence: confidences.mean().unwrap_or(1.0).clamp(0.0, 1.0),
-        details: Some(details(outcomes)),
+        details: None,
         cost_msats: costs.fold(0, u64::saturating_add),
     };
     Outcome::Scored(Scored::over_repeats(score, &scored, parts(&scored)))
@@ -240,17 +224,6 @@ pub(crate) fn counted(outcome: &Outcome, failure_score: f64) -> Option<f64> {
     outcome
         .value()
         .or(outcome.is_failure().then_some(failure_score))
-}
-
-/// Returns `mean of 5 repeats: 1, 0, failed, 1, 1`.
-fn details(outcomes: &[&Outcome]) -> String {
-    let one = |outcome: &&Outcome| match outcome.value() {
-        Some(value) => value.to_string(),
-        None if outcome.is_failure() => "failed".to_owned(),
-        None => outcome.name().to_owned(),
-    };
-    let all: Vec<_> = outcomes.iter().map(one).collect();
-    format!("mean of {} repeats: {}", outcomes.len(), all.join(", "))
 }
 
 /// Returns the mean of each named score over the repeats that have it.

@@ -2,21 +2,17 @@
 //! attempt and panics.
 
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::gate::Gate;
 use super::metric_entry::{MetricEntry, sharing};
-use super::{Repeat, reduced};
 use crate::contract::dedup::Sharing;
 use crate::contract::panic::{self, Panic};
-use crate::contract::{
-    MetricCall, MetricError, MetricErrorKind, MetricIdentity, Outcome, ProgramRun, RowAnswer,
-};
+use crate::contract::{MetricCall, MetricError, MetricErrorKind, Outcome, ProgramRun, RowAnswer};
 
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {
@@ -34,8 +30,6 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) gate: Option<Arc<Gate>>,
     /// How many rollouts may run a program at once, under a gate.
     pub(crate) permits: Semaphore,
-    /// The metric identities, with the files that they read as they were at the first run.
-    pub(crate) identities: OnceLock<IndexMap<String, MetricIdentity>>,
 }
 
 impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
@@ -50,7 +44,6 @@ impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.metric().spec().is_async);
         let cheap = metrics.partition_point(|entry| entry.sample.is_none());
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
-        let identities = OnceLock::new();
         Self {
             sharing: sharing(&metrics),
             metrics,
@@ -60,7 +53,6 @@ impl<'a, G: Sync, P: Sync> Plan<'a, G, P> {
             is_immediate,
             gate,
             permits,
-            identities,
         }
     }
 
@@ -92,11 +84,6 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             false => call.without_explanation(),
         }
     }
-
-    /// Returns the outcome of each metric over the repeats of a row.
-    pub(crate) fn reduced(&self, repeats: &[Repeat<P>]) -> Vec<Outcome> {
-        reduced(repeats, self.metrics.len(), self.options.failure_score)
-    }
 }
 
 /// The settings of the evaluation of one row.
@@ -123,25 +110,11 @@ pub(super) enum Failure {
     TimedOut,
 }
 
-/// A program's prediction with the record of its run, or why it returned none.
-pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
-
-/// Why a program returned no prediction.
-#[derive(Debug, Clone)]
-pub(crate) struct ProgramFailure {
-    /// The outcome of each metric.
-    pub(crate) outcome: Outcome,
-    pub(crate) traceback: Option<String>,
-    /// `true` if the program panicked or was stopped. Then its error is a sentence about the program.
-    pub(crate) is_interrupted: bool,
-}
+/// A program's prediction with the record of its run. If it returned none, the outcome of each metric and the backtrace of
+/// a panic.
+pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), (Outcome, Option<String>)>;
 
 impl RowOptions {
-    /// Returns `true` if a call has a deadline or may get a second attempt.
-    fn has_limits(&self, deadline: Option<Instant>) -> bool {
-        deadline.is_some() || self.resubmit_after.is_some()
-    }
-
     /// Awaits a call of user code within the row's deadline, with a second attempt if it is slow.
     pub(super) async fn attempt<T, E, F: Future<Output = Result<T, E>>>(
         &self,
@@ -149,34 +122,16 @@ impl RowOptions {
         is_conclusive: fn(&Result<T, E>) -> bool,
         deadline: Option<Instant>,
     ) -> Attempt<F::Output> {
-        if !self.has_limits(deadline) {
-            return self.once(&start, true).await;
-        }
-        // Boxed, so calls without limits take less memory.
+        // Boxed, because a future that is moved takes its memory twice.
         let attempts = Box::pin(self.first_of_two(start, is_conclusive));
-        match deadline {
-            None => attempts.await,
-            Some(deadline) => {
-                let attempts = tokio::time::timeout_at(deadline, attempts);
-                match attempts.await.unwrap_or(Err(Failure::TimedOut)) {
-                    Ok(late) if is_conclusive(&late) && Instant::now() > deadline => {
-                        Err(Failure::TimedOut)
-                    }
-                    attempt => attempt,
-                }
-            }
+        let Some(deadline) = deadline else {
+            return attempts.await;
+        };
+        let attempt = tokio::time::timeout_at(deadline, attempts).await;
+        match attempt.unwrap_or(Err(Failure::TimedOut)) {
+            Ok(late) if is_conclusive(&late) && Instant::now() > deadline => Err(Failure::TimedOut),
+            attempt => attempt,
         }
-    }
-
-    /// Awaits one call of user code.
-    async fn once<F: Future>(
-        &self,
-        start: &impl Fn(bool) -> F,
-        is_first: bool,
-    ) -> Attempt<F::Output> {
-        // Made inside the future, because the call may panic before it returns one.
-        let called = panic::catch_async(self.traceback, async { start(is_first).await });
-        called.await.map_err(Failure::Panicked)
     }
 
     /// Starts a second attempt at a slow call, and never a third. The first conclusive result wins, and the other call
@@ -187,14 +142,20 @@ impl RowOptions {
         is_conclusive: fn(&Result<T, E>) -> bool,
     ) -> Attempt<F::Output> {
         let succeeded = |attempt: &Attempt<F::Output>| attempt.as_ref().is_ok_and(is_conclusive);
-        let Some(delay) = self.resubmit_after else {
-            return self.once(&start, true).await;
+        let start = &start;
+        let once = async |is_first| {
+            // Started inside the future, because the call may panic before it returns one.
+            let called = panic::catch_async(self.traceback, async { start(is_first).await });
+            called.await.map_err(Failure::Panicked)
         };
-        let mut first = pin!(self.once(&start, true));
+        let mut first = pin!(once(true));
+        let Some(delay) = self.resubmit_after else {
+            return first.await;
+        };
         if let Ok(output) = tokio::time::timeout(delay, first.as_mut()).await {
             return output;
         }
-        let mut second = pin!(self.once(&start, false));
+        let mut second = pin!(once(false));
         tokio::select! {
             biased;
             output = &mut first => {

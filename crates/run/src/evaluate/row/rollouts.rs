@@ -16,8 +16,8 @@ use tokio::time::Instant;
 
 use super::gate::Spending;
 use super::kept::{KeptRow, KeptScores, RunStore};
-use super::plan::{Failure, Plan, ProgramFailure, ProgramResult};
-use super::{Gated, RowOutcomes, RowResult};
+use super::plan::{Failure, Plan, ProgramResult};
+use super::{RolloutOutcomes, RowOutcomes, RowResult, reduced};
 use crate::contract::dedup::Memo;
 use crate::contract::{
     IsProgram, MetricCall, Outcome, Program, ProgramOutput, ProgramRun, ProgramRunError,
@@ -36,14 +36,9 @@ use crate::evaluate::input::Input;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutNumber(pub usize);
 
-/// A rollout's prediction, with the record of the run if a program was run; or the program's failure.
-type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
-
-/// The outcomes of one rollout by metric, and the backtraces of panics.
-pub(super) type RolloutOutcomes = (Vec<Outcome>, Option<String>);
-
-/// The outcomes of rollouts that were scored together, and the cost of their calls.
-type ScoredRollouts = (Vec<RolloutOutcomes>, Spending);
+/// A rollout's prediction, with the record of the run if a program was run. If it failed, the outcome of each metric and
+/// the backtrace of a panic.
+type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), (Outcome, Option<String>)>;
 
 /// A rollout before it is scored.
 pub(super) struct Rollout<'a, G, P> {
@@ -96,7 +91,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         // The one prediction of a row is the same in all repeats, and so is its run.
         let has_pred = row.pred.is_some();
         let mut given = given.map(|given| given.into_iter().map(|pred| Ok((pred, None))));
-        let (mut spending, mut interrupted) = (Spending::default(), Vec::new());
+        row.gated = is_gated.then(Box::default);
         for first in (0..number).step_by(together as usize) {
             let runs = match row.pred.take_if(|_| has_pred) {
                 Some(pred) => Some(vec![Ok((pred, row.run.take()))]),
@@ -108,24 +103,22 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             // Boxed, because a future that is moved takes its memory twice.
             let evaluated =
                 Box::pin(self.evaluate_together(&row.gold, runs, program, numbers, kept));
-            let (runs, (scored, spent)) = match repeats {
+            let (runs, scored) = match repeats {
                 Some(_) if !is_gated => {
                     let settings = Settings::new().with(RepeatNumber(first));
                     settings.scope(evaluated).await
                 }
                 _ => evaluated.await,
             };
-            spending.add(&spent);
-            interrupted.extend(runs.iter().map(is_interrupted));
-            for (run, (outcomes, traceback)) in runs.into_iter().zip(scored) {
-                let (pred, mut run, failed) = match run {
-                    Ok((pred, run)) => (Some(pred), run, None),
-                    Err(failure) => (None, None, failure.traceback),
-                };
+            if let Some(gated) = &mut row.gated {
+                (**gated).clone_from(&scored);
+            }
+            for (run, (outcomes, traceback)) in runs.into_iter().zip(scored.0) {
+                let (pred, mut run) = run.map_or((None, None), |(pred, run)| (Some(pred), run));
                 if has_pred {
                     row.run = run.take();
                 }
-                row.traceback = row.traceback.take().or(traceback).or(failed);
+                row.traceback = row.traceback.take().or(traceback);
                 row.push_repeat(pred, run, outcomes);
             }
         }
@@ -135,13 +128,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 row.run = row.run.take().or(only.run);
                 row.outcomes = only.outcomes;
             }
-            None => row.outcomes = self.reduced(&row.repeats),
+            None => {
+                let failure_score = self.options.failure_score;
+                row.outcomes = reduced(&row.repeats, self.metrics.len(), failure_score);
+            }
         }
-        let gated = Gated {
-            spending,
-            interrupted,
-        };
-        row.gated = is_gated.then(|| Box::new(gated));
     }
 
     /// Makes the predictions of rollouts, unless they are given, and scores them.
@@ -152,7 +143,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         numbers: Range<u32>,
         kept: Option<&KeptRow<'_, G, P>>,
-    ) -> (Vec<RolloutRun<P>>, ScoredRollouts) {
+    ) -> (Vec<RolloutRun<P>>, RowOutcomes) {
         let (first, deadline) = (numbers.start, self.deadline());
         let runs = match given {
             Some(given) => given,
@@ -173,16 +164,17 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
     ) -> RowOutcomes {
         let numbers = 0..self.options.repeats.unwrap_or(1);
-        let evaluated = self.evaluate_together(gold, None, program, numbers, None);
-        row_outcomes(evaluated.await)
+        let (_, scored) = self
+            .evaluate_together(gold, None, program, numbers, None)
+            .await;
+        scored
     }
 
     /// Scores the given predictions of a row.
     pub(crate) async fn score_row(&self, gold: &G, preds: &[P]) -> RowOutcomes {
         let runs: Vec<RolloutRun<&P>> = preds.iter().map(|pred| Ok((pred, None))).collect();
         let scored = self.score_together(gold, &runs, self.deadline(), 0, None);
-        let scored = scored.await;
-        row_outcomes((runs, scored))
+        scored.await
     }
 
     /// Runs a program. Under a gate, only as many rollouts do so at once as the run allows.
@@ -225,12 +217,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let (prediction, run) = output.into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
-        let failed = |outcome, traceback, is_interrupted| ProgramFailure {
-            outcome,
-            traceback,
-            is_interrupted,
-        };
-        let error = |error: String| Outcome::ProgramFailed {
+        let failed = |error: String| Outcome::ProgramFailed {
             error: error.into(),
         };
         let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {
@@ -240,19 +227,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 budget_msats,
                 ..
             })) => {
-                let outcome = budget_msats.map_or_else(|| error(message), skipped);
-                Err(failed(outcome, None, false))
+                let outcome = budget_msats.map_or_else(|| failed(message), skipped);
+                Err((outcome, None))
             }
             Err(Failure::Panicked(panic)) => {
                 let message = format!("the program panicked: {}", panic.message);
-                Err(failed(error(message), panic.traceback, true))
+                Err((failed(message), panic.traceback))
             }
             Err(Failure::TimedOut) => {
                 let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
                 let message = format!(
                     "the program returned no prediction within {seconds} s; raise `timeout`"
                 );
-                Err(failed(error(message), None, true))
+                Err((failed(message), None))
             }
         };
         if let Some(kept) = kept {
@@ -269,7 +256,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         deadline: Option<Instant>,
         first: u32,
         kept: Option<&KeptRow<'_, G, P>>,
-    ) -> ScoredRollouts {
+    ) -> RowOutcomes {
         let mut rollouts = Vec::new();
         for (number, run) in (first..).zip(runs) {
             if let Ok((pred, run)) = run {
@@ -282,7 +269,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut scored = scored.into_iter();
         let outcomes = |run: &RolloutRun<B>| match run {
             Ok(_) => scored.next().unwrap_or_default(),
-            Err(failure) => (vec![failure.outcome.clone(); self.metrics.len()], None),
+            Err((failed, traceback)) => {
+                (vec![failed.clone(); self.metrics.len()], traceback.clone())
+            }
         };
         let outcomes = runs.iter().map(outcomes).collect();
         (outcomes, *lock(&spending))
@@ -416,19 +405,6 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 fn skipped(budget: u64) -> Outcome {
     let cost_msats = 0;
     Outcome::Skipped { budget, cost_msats }
-}
-
-/// Returns the outcomes of the rollouts of a row, and the cost of their calls.
-fn row_outcomes<P>(
-    (runs, (scored, spending)): (Vec<RolloutRun<P>>, ScoredRollouts),
-) -> RowOutcomes {
-    let outcomes = scored.into_iter().map(|(outcomes, _)| outcomes);
-    let outcomes = outcomes.zip(runs.iter().map(is_interrupted));
-    (outcomes.collect(), spending)
-}
-
-fn is_interrupted<P>(run: &RolloutRun<P>) -> bool {
-    run.as_ref().is_err_and(|failure| failure.is_interrupted)
 }
 
 /// Awaits a part of a rollout, and keeps its replies if the run has a store.

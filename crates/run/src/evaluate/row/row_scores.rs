@@ -8,10 +8,11 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
+use super::RolloutOutcomes;
 use super::gate::Charge;
 use super::metric_entry::MetricEntry;
 use super::plan::{Attempt, Failure, Plan, is_conclusive};
-use super::rollouts::{Rollout, RolloutOutcomes};
+use super::rollouts::Rollout;
 use crate::contract::{
     Answer, Metric, MetricCall, MetricError, MetricErrorKind, Origin, Outcome, RowAnswer, panic,
 };

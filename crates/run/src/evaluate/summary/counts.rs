@@ -1,7 +1,7 @@
 //! Counts of rows: predictions that lack a field, fields that no prediction has because their names are wrong, and how
 //! much scores vary when rows are evaluated several times.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Serialize;
@@ -22,16 +22,14 @@ pub struct UnknownField {
     pub name: String,
     /// The most similar field name in the first row, if there is one.
     pub nearest: Option<String>,
-    /// The fields of the first prediction.
+    /// The field that may be meant, or those of the first prediction.
     #[serde(skip)]
-    present: Vec<String>,
+    hint: String,
 }
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let present = self.present.iter().map(String::as_str);
-        let hint = suggest::known_fields("the first prediction", &self.name, present);
-        let name = escape::name(&self.name);
+        let (name, hint) = (escape::name(&self.name), &self.hint);
         write!(f, "no prediction has a field `{name}`{hint}")
     }
 }
@@ -40,7 +38,7 @@ impl fmt::Display for UnknownField {
 #[derive(Default)]
 pub(crate) struct MissingTally {
     /// Rows that lack any field.
-    rows: u64,
+    pub(super) rows: u64,
     fields: BTreeMap<String, Rows>,
     /// The first row without a field, and the fields that it has.
     first: Option<(u64, Vec<String>)>,
@@ -61,29 +59,19 @@ impl MissingTally {
         row: u64,
         of_row: impl IntoIterator<Item = &'a MissingFields>,
     ) {
-        let mut seen: Vec<&str> = Vec::new();
+        let mut seen = BTreeSet::new();
         for missing in of_row {
             let is_first = self.first.as_ref().is_none_or(|(first, _)| row < *first);
             if is_first && missing.iter().any(|field| !field.is_null) {
                 self.first = Some((row, missing.present().to_vec()));
             }
-            for field in missing.iter().filter(|field| !seen.contains(&&*field.name)) {
-                if !self.fields.contains_key(&*field.name) {
-                    self.fields.insert(field.name.to_string(), Rows::default());
-                }
-                let Some(rows) = self.fields.get_mut(&*field.name) else {
-                    continue;
-                };
+            for field in missing.iter().filter(|field| seen.insert(&*field.name)) {
+                let rows = self.fields.entry(field.name.to_string()).or_default();
                 rows.missing += 1;
                 rows.absent += u64::from(!field.is_null);
             }
-            seen.extend(missing.iter().map(|field| &*field.name));
         }
         self.rows += u64::from(!seen.is_empty());
-    }
-
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
     }
 
     /// Returns the number of rows without a value, by field.
@@ -98,11 +86,12 @@ impl MissingTally {
     pub(crate) fn unknown(&self, scored: u64) -> Vec<UnknownField> {
         let fields = self.fields.iter();
         let absent = fields.filter(|(_, rows)| scored > 0 && rows.absent == scored);
-        let present = self.first.as_ref().map_or(&[][..], |(_, present)| present);
+        let first = self.first.iter().flat_map(|(_, present)| present);
+        let present = || first.clone().map(String::as_str);
         let unknown = absent.map(|(name, _)| UnknownField {
             name: name.clone(),
-            nearest: suggest::nearest(name, present.iter().map(String::as_str)).map(str::to_owned),
-            present: present.to_vec(),
+            nearest: suggest::nearest(name, present()).map(str::to_owned),
+            hint: suggest::known_fields("the first prediction", name, present()),
         });
         unknown.collect()
     }
@@ -156,7 +145,7 @@ pub struct RepeatSummary {
 /// The running sums over rows. They are exact, so no figure depends on the order of the rows.
 #[derive(Default)]
 pub(crate) struct RepeatTally {
-    repeats: u32,
+    pub(super) repeats: u32,
     evaluations: u64,
     failed: u64,
     means: Moments,

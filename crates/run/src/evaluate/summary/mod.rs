@@ -15,7 +15,7 @@ mod tally;
 pub use self::counts::{RepeatSummary, UnknownField};
 pub use self::metric_summary::MetricSummary;
 pub use self::result::{Ending, EvaluationResult, ProgramTotals};
-pub(crate) use self::tally::{Tally, TallyOptions};
+pub(crate) use self::tally::Tally;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,15 +27,6 @@ use crate::evaluate::row::RowResult;
 use crate::json::{self, path};
 use crate::stats::{Bootstrap, Clusters, Moments, Proportion, Uncertainty};
 
-/// How the intervals of a run are computed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct IntervalOptions {
-    /// `true` if rows have groups.
-    pub(crate) by_group: bool,
-    /// The bootstrap, if it replaces Student's t.
-    pub(crate) bootstrap: Option<Bootstrap>,
-}
-
 /// A row and the group it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -46,7 +37,10 @@ pub(crate) struct Place {
 /// The counted values. The figures do not depend on the order in which values were recorded.
 #[derive(Clone, Default)]
 pub(crate) struct Sample {
-    options: IntervalOptions,
+    /// `true` if rows have groups.
+    by_group: bool,
+    /// The bootstrap, if it replaces Student's t.
+    bootstrap: Option<Bootstrap>,
     moments: Moments,
     /// Used only with groups and without a bootstrap.
     clusters: Clusters<u32>,
@@ -55,18 +49,19 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub(crate) fn new(options: IntervalOptions) -> Self {
+    pub(crate) fn new(by_group: bool, bootstrap: Option<Bootstrap>) -> Self {
         Self {
-            options,
+            by_group,
+            bootstrap,
             ..Self::default()
         }
     }
 
     pub(crate) fn record(&mut self, place: Place, value: f64) {
         self.moments.record(value);
-        if self.options.bootstrap.is_some() {
+        if self.bootstrap.is_some() {
             self.values.push((place, value));
-        } else if self.options.by_group {
+        } else if self.by_group {
             self.clusters.record(place.group, value);
         }
     }
@@ -78,7 +73,7 @@ impl Sample {
 
     /// Returns the number of groups, if rows have groups.
     pub(crate) fn groups(&self) -> Option<u64> {
-        self.options.by_group.then(|| match self.options.bootstrap {
+        self.by_group.then(|| match self.bootstrap {
             None => self.clusters.groups() as u64,
             Some(_) => self.units().len() as u64,
         })
@@ -88,13 +83,13 @@ impl Sample {
     ///
     /// `kind` is the kind of the values. A bool has the values 0 and 1.
     pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
-        if let Some(bootstrap) = self.options.bootstrap {
+        if let Some(bootstrap) = self.bootstrap {
             let uncertainty = bootstrap.mean(&self.units());
             return range.map_or(uncertainty, |range| {
                 uncertainty.within(range.min, range.max)
             });
         }
-        match (self.options.by_group, kind, range) {
+        match (self.by_group, kind, range) {
             (true, _, Some(range)) => self.clusters.uncertainty_within(range.min, range.max),
             (true, _, None) => self.clusters.uncertainty(),
             (false, ScoreKind::Bool, _) => self.proportion().uncertainty(),
@@ -124,7 +119,7 @@ impl Sample {
     fn units(&self) -> Vec<(f64, u64)> {
         let mut values = self.values.clone();
         values.sort_unstable_by_key(|(place, _)| place.row);
-        if !self.options.by_group {
+        if !self.by_group {
             return values.into_iter().map(|(_, value)| (value, 1)).collect();
         }
         let mut units: IndexMap<u32, (f64, u64)> = IndexMap::new();
@@ -193,8 +188,7 @@ mod tests {
     use super::*;
     use crate::stats::Interval;
 
-    fn sample(options: IntervalOptions, values: &[(u64, u32, f64)]) -> Sample {
-        let mut sample = Sample::new(options);
+    fn with(mut sample: Sample, values: &[(u64, u32, f64)]) -> Sample {
         for (row, group, value) in values.iter().copied() {
             sample.record(Place { row, group }, value);
         }
@@ -214,12 +208,10 @@ mod tests {
             .for_each(|(_, group, _)| *group = 9 - *group);
         for by_group in [false, true] {
             for bootstrap in [None, Some(Bootstrap::default())] {
-                let options = IntervalOptions {
-                    by_group,
-                    bootstrap,
-                };
-                let [a, b] = [&values, &shuffled]
-                    .map(|values| sample(options, values).uncertainty(ScoreKind::Number, None));
+                let [a, b] = [&values, &shuffled].map(|values| {
+                    let sample = with(Sample::new(by_group, bootstrap), values);
+                    sample.uncertainty(ScoreKind::Number, None)
+                });
                 assert_eq!(a, b);
                 assert!(a.ci95().unwrap().contains(0.107), "{a:?}");
             }
@@ -229,11 +221,8 @@ mod tests {
     #[test]
     fn intervals_are_within_the_range() {
         for by_group in [false, true] {
-            let options = IntervalOptions {
-                by_group,
-                bootstrap: None,
-            };
-            let scored = sample(options, &[(0, 0, 0.9), (1, 1, 1.0)]);
+            let values = [(0, 0, 0.9), (1, 1, 1.0)];
+            let scored = with(Sample::new(by_group, None), &values);
             let found = scored
                 .uncertainty(ScoreKind::Number, Some(ScoreRange::UNIT))
                 .ci95();

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::counts::{MissingTally, RepeatTally};
 use super::metric_summary::MetricSummary;
-use super::{IntervalOptions, Place, Sample};
+use super::{Place, Sample};
 use crate::contract::{CorpusCounts, Counted, Outcome, ScoreKind, ScoreRange, Scored};
 use crate::evaluate::manifest::{JudgedByTally, RunManifest};
 use crate::evaluate::row::RowResult;
@@ -16,7 +16,6 @@ pub(crate) struct Tally {
     /// The counts of the rows so far. Mean and interval are computed at the end of the run.
     counts: MetricSummary,
     range: Option<ScoreRange>,
-    options: TallyOptions,
     scored: Moments,
     /// The scores, and the failure score for each failed row.
     values: Sample,
@@ -31,32 +30,6 @@ pub(crate) struct Tally {
     judged_by: JudgedByTally,
 }
 
-/// The settings of all tallies of a run.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct TallyOptions {
-    pub(crate) failure_score: f64,
-    /// How often a row is evaluated, if set.
-    pub(crate) repeats: Option<u32>,
-    pub(crate) intervals: IntervalOptions,
-}
-
-impl TallyOptions {
-    pub(crate) fn of(run: &RunManifest, by_group: bool) -> Self {
-        let bootstrap = run.bootstrap.map(|resamples| Bootstrap {
-            resamples,
-            seed: run.seed,
-        });
-        Self {
-            failure_score: run.failure_score,
-            repeats: run.repeats,
-            intervals: IntervalOptions {
-                by_group,
-                bootstrap,
-            },
-        }
-    }
-}
-
 struct PartTally {
     scored: Moments,
     values: Sample,
@@ -69,8 +42,12 @@ impl Tally {
         name: &str,
         kind: ScoreKind,
         range: Option<ScoreRange>,
-        options: TallyOptions,
+        run: &RunManifest,
+        by_group: bool,
     ) -> Self {
+        let seed = run.seed;
+        let bootstrap = run.bootstrap.map(|resamples| Bootstrap { resamples, seed });
+        let values = Sample::new(by_group, bootstrap);
         // Only for numbers with a finite range.
         let histogram = range
             .filter(|_| kind == ScoreKind::Number)
@@ -79,15 +56,14 @@ impl Tally {
             counts: MetricSummary {
                 name: name.to_owned(),
                 kind,
-                failure_score: options.failure_score,
+                failure_score: run.failure_score,
                 histogram,
                 ..Default::default()
             },
             range,
-            options,
-            values: Sample::new(options.intervals),
-            failures: Sample::new(options.intervals),
-            repeats: options.repeats.map(RepeatTally::new),
+            failures: values.clone(),
+            values,
+            repeats: run.repeats.map(RepeatTally::new),
             ..Self::default()
         }
     }
@@ -106,7 +82,7 @@ impl Tally {
                 self.counts.failed += 1;
                 let parts = self.parts.values_mut().map(|part| &mut part.values);
                 for sample in parts.chain([&mut self.values, &mut self.failures]) {
-                    sample.record(place, self.options.failure_score);
+                    sample.record(place, self.counts.failure_score);
                 }
             }
         }
@@ -116,17 +92,12 @@ impl Tally {
     pub(crate) fn record_row<G, P>(tallies: &mut [Self], place: Place, row: &RowResult<G, P>) {
         for (metric, (tally, outcome)) in tallies.iter_mut().zip(&row.outcomes).enumerate() {
             tally.record(place, outcome);
-            if !row.repeats.is_empty() {
-                let repeats = row.repeats.iter().map(|repeat| &repeat.outcomes[metric]);
-                tally.record_repeats(&repeats.collect::<Vec<_>>());
+            if let Some(repeats) = &mut tally.repeats
+                && !row.repeats.is_empty()
+            {
+                let outcomes = row.repeats.iter().map(|repeat| &repeat.outcomes[metric]);
+                repeats.record(&Vec::from_iter(outcomes), tally.counts.failure_score);
             }
-        }
-    }
-
-    /// Adds the repeats of a row. Its reduced outcome is recorded separately.
-    fn record_repeats(&mut self, outcomes: &[&Outcome]) {
-        if let Some(repeats) = &mut self.repeats {
-            repeats.record(outcomes, self.options.failure_score);
         }
     }
 
@@ -178,9 +149,13 @@ impl Tally {
         }
     }
 
-    /// Returns the number of rows of a corpus metric, whose score is computed only at the end.
-    pub(crate) fn counted(&self) -> Option<u64> {
-        (self.counts.kind == ScoreKind::Corpus).then_some(self.counts.scored)
+    /// Returns the score so far. A score of all rows is computed only at the end.
+    pub(crate) fn running_score(&self) -> String {
+        let MetricSummary { scored, failed, .. } = self.counts;
+        match self.counts.kind {
+            ScoreKind::Corpus => format!("{scored} rows counted, {failed} failed"),
+            ScoreKind::Bool | ScoreKind::Number => self.running_summary().to_string(),
+        }
     }
 
     fn record_lost_judges(&mut self, row: u64, scored: &Scored) {
@@ -193,10 +168,6 @@ impl Tally {
         if first.is_none_or(|first| row < first) {
             self.first_lost_judge = Some((row, lost.first_error.clone()));
         }
-    }
-
-    pub(crate) fn failed(&self) -> u64 {
-        self.counts.failed
     }
 
     /// Returns the metric's summary, then one for each named score in order of first occurrence.
@@ -246,7 +217,7 @@ impl Tally {
     }
 
     /// Returns the metric's own summary without its interval, which would take longer.
-    pub(crate) fn running_summary(&self) -> MetricSummary {
+    fn running_summary(&self) -> MetricSummary {
         let (counts, first_lost_judge) = (&self.counts, self.first_lost_judge.as_ref());
         let mean_scored = self.scored.mean();
         let mean = mean_scored.and_then(|_| self.values.mean());
@@ -265,7 +236,7 @@ impl Tally {
             corpus: self.corpus.as_ref().and_then(CorpusCounts::score),
             first_lost_judge: first_lost_judge.map(|(_, error)| error.to_string()),
             not_defined: counted.err().map(|reason| reason.to_string()),
-            missing: self.missing.rows(),
+            missing: self.missing.rows,
             missing_fields: self.missing.by_field(),
             unknown_fields,
             ..counts.clone()
@@ -294,7 +265,7 @@ impl Tally {
 
     /// Returns `true` if a row is evaluated more than once.
     fn has_repeats(&self) -> bool {
-        self.options.repeats.is_some_and(|repeats| repeats > 1)
+        self.repeats.as_ref().is_some_and(|it| it.repeats > 1)
     }
 
     /// Returns the range of the values, extended by the failure score if needed.

@@ -117,11 +117,11 @@ struct RowOfTruth {
     value: Option<f64>,
 }
 
-/// A row, and the metrics that judge it, each with its place among the metric's rows.
+/// A row, and the metrics that judge it: the number and position of each, and the row's place among its rows.
 pub(crate) struct SampledRow<G, P> {
     pub(crate) index: u64,
     pub(crate) row: RowResult<G, P>,
-    pub(crate) judges: Vec<(usize, usize)>,
+    pub(crate) judges: Vec<[usize; 3]>,
 }
 
 impl<G: Sync, P: Sync> TruthRun<G, P> {
@@ -180,13 +180,8 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
         rows
     }
 
-    /// Returns the position of a metric that judges a sample.
-    pub(crate) fn metric(&self, truth: usize) -> usize {
-        lock(&self.truths[truth]).metric
-    }
-
     /// Counts the outcome of a sampled row.
-    pub(crate) fn record(&self, (truth, place): (usize, usize), outcome: &Outcome) {
+    pub(crate) fn record(&self, truth: usize, place: usize, outcome: &Outcome) {
         lock(&self.truths[truth]).rows[place].value = counted(outcome, self.failure_score);
     }
 
@@ -260,7 +255,7 @@ impl Truth {
             let SampledRow { row, judges, .. } = &mut rows[position];
             row.outcomes[self.metric] = Outcome::NotSampled { probability };
             if drawn.is_sampled {
-                judges.push((number, place));
+                judges.push([number, self.metric, place]);
             }
         }
     }

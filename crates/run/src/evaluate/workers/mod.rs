@@ -65,40 +65,41 @@ pub(crate) struct Run<'a, G, P> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
-    /// Awaits the work of the run. Requests a stop when `stop_when` completes, and starts the grace period once a stop is
-    /// requested.
+    /// Awaits the work of the run. Requests a stop when `stop_when` completes, abandons the rows in progress when the grace
+    /// period is over, and gives up those that cannot be cancelled.
     pub(super) async fn supervise<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         let mut stop = pin!(OptionFuture::from(self.options.stop_when.clone()));
-        let mut grace_period = None;
+        let (mut grace_period, mut cancellation) = (None, None);
         loop {
             tokio::select! {
                 biased;
                 Some(()) = &mut stop, if !self.stop.is_at(Level::Requested) => self.stop.raise(Level::Requested),
+                () = self.stop.reached(Level::Abandoned), if cancellation.is_none() => {
+                    cancellation = Some(self.raise_after(CANCELLATION, Level::GivenUp));
+                }
                 () = self.stop.reached(Level::Requested), if grace_period.is_none() => {
-                    grace_period = Some(self.start_grace_period());
+                    let period = self.options.grace_period;
+                    grace_period = Some(self.raise_after(period, Level::Abandoned));
                 }
                 result = &mut work => return result,
             }
         }
     }
 
-    /// Starts the grace period, after which the rows in progress are abandoned. If signals are handled, its end is
-    /// reported on standard error too. If no thread can be started, the period never ends.
-    fn start_grace_period(&self) -> Option<UntilDropped> {
-        let (stop, period) = (Arc::clone(&self.stop), self.options.grace_period);
+    /// Raises the level of the stop when a time is over. If signals are handled, the end of the grace period is reported on
+    /// standard error too. If no thread can be started, the time never ends.
+    fn raise_after(&self, time: Duration, level: Level) -> Option<UntilDropped> {
+        let stop = Arc::clone(&self.stop);
         #[cfg(feature = "ctrl-c")]
-        let is_reported = self.options.stop_on_ctrl_c;
+        let is_reported = self.options.stop_on_ctrl_c && level == Level::Abandoned;
         until_dropped("grace-period", move |is_over| {
-            if is_over(period) && !stop.is_at(Level::Abandoned) {
+            if is_over(time) && !stop.is_at(level) {
                 #[cfg(feature = "ctrl-c")]
                 if is_reported {
-                    ctrl_c::report_end_of(period);
+                    ctrl_c::report_end_of(time);
                 }
-                stop.raise(Level::Abandoned);
-                if is_over(CANCELLATION) {
-                    stop.raise(Level::GivenUp);
-                }
+                stop.raise(level);
             }
         })
     }
@@ -120,9 +121,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         let mut collector = lock(&self.collector);
         record(&mut collector);
         if let Some(error) = self.store.as_ref().and_then(RunStore::error) {
-            collector
-                .output_error
-                .get_or_insert(EvaluateError::store(error));
+            collector.output_error.get_or_insert(error.into());
         }
         if collector.is_full() {
             self.stop.raise(Level::Stopped);
@@ -151,6 +150,8 @@ pub(super) fn until_dropped(
 pub(crate) struct Collector<G, P> {
     pub(crate) tallies: Vec<Tally>,
     pub(crate) rows: u64,
+    /// `true` if any row has no id of its own.
+    pub(crate) has_positional: bool,
     pub(crate) failed_rows: u64,
     pub(crate) program: ProgramTotals,
     /// Rows in the order in which they finished, each with its input position.
@@ -172,6 +173,7 @@ impl<G, P> Collector<G, P> {
     /// Records a finished row.
     pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) {
         self.rows += 1;
+        self.has_positional |= row.is_positional;
         let group = self.groups.as_mut().map_or(0, |groups| groups.of(&row));
         let place = Place { row: index, group };
         Tally::record_row(&mut self.tallies, place, &row);
@@ -182,7 +184,8 @@ impl<G, P> Collector<G, P> {
         if row.is_failure() {
             self.record_failure(index, &row);
         }
-        self.row_done();
+        let first = &self.tallies[0];
+        self.progress.row_done(self.rows, || first.running_score());
         if index < self.keep_below {
             self.results.push((index, row));
         }
@@ -196,12 +199,6 @@ impl<G, P> Collector<G, P> {
             self.output_error = Some(error);
             self.files = None;
         }
-    }
-
-    fn row_done(&mut self) {
-        let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        self.progress
-            .row_done(self.rows, || running_score(tally, failed));
     }
 
     fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
@@ -240,22 +237,8 @@ impl<G, P> Collector<G, P> {
     /// Ends the display of progress. Returns the summaries of each metric: its own, followed by those of its named
     /// scores.
     pub(crate) fn summaries(&mut self) -> Vec<Vec<MetricSummary>> {
-        let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        self.progress
-            .finish(self.rows, || running_score(tally, failed));
+        let first = &self.tallies[0];
+        self.progress.finish(self.rows, || first.running_score());
         self.tallies.iter().map(Tally::summaries).collect()
-    }
-}
-
-/// Formats the running score of the first metric, and the number of rows that failed elsewhere.
-fn running_score(tally: &Tally, failed_rows: u64) -> String {
-    if let Some(rows) = tally.counted() {
-        return format!("{rows} rows counted, {failed_rows} failed");
-    }
-    let summary = tally.running_summary();
-    let others = failed_rows - tally.failed();
-    match others {
-        0 => summary.to_string(),
-        others => format!("{summary} +{others} failed elsewhere"),
     }
 }

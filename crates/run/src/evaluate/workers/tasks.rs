@@ -145,13 +145,12 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
 
     async fn judge(&self, truth: &TruthRun<G, P>, sampled: SampledRow<G, P>) {
         let (index, mut row) = (sampled.index, sampled.row);
-        for judge in sampled.judges {
+        for [number, metric, place] in sampled.judges {
             if self.stop.is_at(Level::Stopped) {
                 break;
             }
-            let metric = truth.metric(judge.0);
             self.plan.judge(&mut row, metric, self.store.as_ref()).await;
-            truth.record(judge, &row.outcomes[metric]);
+            truth.record(number, place, &row.outcomes[metric]);
         }
         self.finished(index, row, &mut Lines::default());
     }

@@ -14,7 +14,7 @@ use tokio::sync::{RwLock, mpsc};
 use super::{Collector, Run};
 use crate::contract::{Outcome, Scored, Settings, panic};
 use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
-use crate::evaluate::input::{Given, Input, Numbered, OwnRows};
+use crate::evaluate::input::{Given, Input, OwnRows};
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::{Predicted, RowResult};
 
@@ -29,6 +29,7 @@ const ADDED_EVERY: Duration = Duration::from_millis(5);
 
 /// What the threads of a run share.
 struct Threads<G, P> {
+    run: Arc<Run<'static, G, P>>,
     /// The rows that each thread has taken.
     rows: Vec<OwnRows<G, P>>,
     /// A thread reads it while it evaluates rows. The others are taking rows, which may take a while.
@@ -50,22 +51,23 @@ where
     }
     let number = number_of_threads(run.options.concurrency);
     let threads = Arc::new(Threads {
+        run: Arc::clone(run),
         rows: (0..number).map(|_| OwnRows::default()).collect(),
         busy: RwLock::default(),
         panic: Mutex::default(),
     });
     let (end, mut ended) = mpsc::unbounded_channel();
     for own in 0..number {
-        let (run, threads, end) = (Arc::clone(run), Arc::clone(&threads), end.clone());
+        let (threads, end) = (Arc::clone(&threads), end.clone());
         let (settings, runtime) = (Settings::current(), Handle::current());
         let work = move || {
             let _runtime = runtime.enter();
-            let work = || settings.scope_sync(|| threads.work(own, &run));
+            let work = || settings.scope_sync(|| Worker::new(&threads, own).work());
             if let Err(panic) = panic::catch(false, work) {
                 lock(&threads.panic).get_or_insert(panic.message);
-                run.stop.raise(Level::Stopped);
+                threads.run.stop.raise(Level::Stopped);
             }
-            drop(run);
+            drop(threads);
             // Fails if the run ended without this thread.
             let _ = end.send(());
         };
@@ -112,26 +114,44 @@ pub(super) fn number_of_threads(concurrency: usize) -> usize {
     }
 }
 
-impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
-    fn work(&self, own: usize, run: &Run<'static, G, P>) {
-        let rows = SharedRows::default();
+/// One thread that evaluates rows.
+struct Worker<'t, G, P> {
+    threads: &'t Threads<G, P>,
+    run: &'t Run<'static, G, P>,
+    /// The rows that the thread has taken.
+    taken: &'t OwnRows<G, P>,
+    rows: SharedRows<G, P>,
+}
+
+impl<'t, G: Send + Sync + 'static, P: Send + Sync + 'static> Worker<'t, G, P> {
+    fn new(threads: &'t Threads<G, P>, own: usize) -> Self {
+        let (run, rows) = (&*threads.run, SharedRows::default());
         lock(&run.thread_rows).push(Arc::clone(&rows));
-        let worker = Worker { run, rows };
+        Self {
+            threads,
+            run,
+            taken: &threads.rows[own],
+            rows,
+        }
+    }
+
+    fn work(&self) {
+        let Run { source, stop, .. } = self.run;
         let (mut rows_at_once, mut last_added) = (1, Instant::now());
-        while self.take(own, rows_at_once, run) {
+        while source.take_several(rows_at_once, stop, self.taken) || self.take_from_another() {
             // Fails if the run waits for the busy threads, or has ended.
-            let Ok(_busy) = self.busy.try_read() else {
+            let Ok(_busy) = self.threads.busy.try_read() else {
                 return;
             };
             let start = Instant::now();
             // Unlocked before the row is evaluated.
-            let next = || lock(&self.rows[own]).pop_front();
+            let next = || lock(self.taken).pop_front();
             while let Some((index, input)) = next() {
-                if run.stop.is_at(Level::Stopped) {
+                if stop.is_at(Level::Stopped) {
                     return;
                 }
-                if index < run.source.error_at() {
-                    worker.evaluate(index, input);
+                if index < source.error_at() {
+                    self.evaluate(index, input);
                 }
             }
             let end = Instant::now();
@@ -140,43 +160,40 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
                 false => 1,
             };
             if end - last_added >= ADDED_EVERY {
-                worker.record_rows();
+                self.record_rows();
                 last_added = end;
             }
         }
     }
 
-    /// Takes rows from the source, or from another thread if the source has none. Returns `true` if it took any.
-    fn take(&self, own: usize, number: usize, run: &Run<'static, G, P>) -> bool {
-        let Run { source, stop, .. } = run;
-        if source.take_several(number, stop, &self.rows[own]) {
-            return true;
-        }
-        let other = self.rows.iter().find_map(|rows| lock(rows).pop_front());
-        other
-            .map(|row| lock(&self.rows[own]).push_back(row))
-            .is_some()
+    /// Takes a row of another thread, because the source has none. Returns `true` if it took one.
+    fn take_from_another(&self) -> bool {
+        let mut all = self.threads.rows.iter();
+        let row = all.find_map(|rows| lock(rows).pop_front());
+        row.map(|row| lock(self.taken).push_back(row)).is_some()
     }
-}
 
-/// One thread that evaluates rows.
-struct Worker<'r, G, P> {
-    run: &'r Run<'static, G, P>,
-    rows: SharedRows<G, P>,
-}
-
-impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
     fn evaluate(&self, index: u64, input: Input<G, P>) {
-        let Run { plan, source, .. } = self.run;
-        let Given::Prediction(pred) = &input.pred else {
-            return self.wait_for((index, input));
+        let Run {
+            plan,
+            source,
+            store,
+            ..
+        } = self.run;
+        let (gold, run) = (&*input.gold, input.run.as_deref());
+        let scored = match &input.pred {
+            Given::Prediction(pred) => plan.score_now(plan.call(gold, pred, run)),
+            _ => None,
         };
-        let gold = &*input.gold;
-        let call = plan.call(gold, pred, input.run.as_deref());
-        let Some((outcomes, traceback)) = plan.score_now(call) else {
-            return self.wait_for((index, input));
+        let Some((outcomes, traceback)) = scored else {
+            // It has no prediction, or a metric has to wait although its spec says that it is synchronous.
+            let row = plan.finish(input, &Predicted, store.as_ref());
+            return self.finish(index, Handle::current().block_on(row));
         };
-        if !are_simple(&outcomes)
+        // A score without components, named scores or other data.
+        let is_simple = |outcome: &Outcome| outcome.scored().is_some_and(Scored::is_simple);
+        if let Given::Prediction(pred) = &input.pred
+            && !outcomes.iter().all(is_simple)
             && let Some(error) = plan.unreadable(gold, pred, input.origin.as_ref())
         {
             return source.fail(index, error);
@@ -188,14 +205,6 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
             ..row
         };
         self.finish(index, row);
-    }
-
-    /// Evaluates a row without a prediction, or one on which a metric has to wait although its spec says that it is
-    /// synchronous.
-    fn wait_for(&self, (index, input): Numbered<G, P>) {
-        let Run { plan, store, .. } = self.run;
-        let row = plan.finish(input, &Predicted, store.as_ref());
-        self.finish(index, Handle::current().block_on(row));
     }
 
     fn finish(&self, index: u64, row: RowResult<G, P>) {
@@ -245,11 +254,4 @@ impl<G, P> ThreadRows<G, P> {
         }
         collector.write(&mut self.lines);
     }
-}
-
-/// Returns `true` if all outcomes are scores without components, named scores or other data.
-fn are_simple(outcomes: &[Outcome]) -> bool {
-    outcomes
-        .iter()
-        .all(|outcome| outcome.scored().is_some_and(Scored::is_simple))
 }

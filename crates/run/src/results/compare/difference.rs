@@ -7,7 +7,7 @@ use serde::ser::Serializer;
 
 use super::pairs::{Compared, Groups, Pairs};
 use crate::contract::{Direction, ScoreKind, ScoreRange};
-use crate::evaluate::summary::{IntervalOptions, Place, Sample};
+use crate::evaluate::summary::{Place, Sample};
 use crate::stats::{
     BettingTest, Interval, Moments, PairedShares, PermutationTest, detectable_difference,
     mcnemar_exact, mcnemar_mid_p, permutation_limit, permutation_test, population_sequence,
@@ -184,10 +184,7 @@ impl Testing<'_> {
             .filter(|_| n < 2 || moments.variance().is_some());
         let group = |row: &&Compared| groups.map_or(0, |groups| groups.of_pair[row.pair]);
         let grouped = rows.iter().map(group).zip(differences.iter().copied());
-        let mut sample = Sample::new(IntervalOptions {
-            by_group: groups.is_some() && difference.is_some(),
-            bootstrap: None,
-        });
+        let mut sample = Sample::new(groups.is_some() && difference.is_some(), None);
         for (group, change) in grouped.clone() {
             let group = u32::try_from(group).unwrap_or(u32::MAX);
             sample.record(Place { row: 0, group }, change);
