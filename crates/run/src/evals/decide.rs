@@ -13,7 +13,7 @@ use super::condition::{Bound, Condition, End};
 use super::eval::Gate;
 use super::figures::{Figures, Finished};
 use super::findings::{
-    Finding, GateVerdict, abstained, chance, favoured, passed_at, relative, scored, share,
+    Finding, GateVerdict, abstained, favoured, passed_at, relative, scored, share,
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
@@ -195,12 +195,8 @@ impl Decider<'_> {
         favoured.map_or(Ok(()), Err)?;
         let no_interval = || Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
         let value = end.of(summary).ok_or_else(no_interval)?;
-        let chance = match end {
-            End::Estimate => chance(summary, bound),
-            End::Lower | End::Upper => String::new(),
-        };
         let verdict = GateVerdict::of(bound.holds(value));
-        Ok(Finding(verdict, format!("{summary}{chance}")))
+        Ok(Finding(verdict, summary.to_string()))
     }
 
     /// Returns the verdict that ended the run before all rows were evaluated.
@@ -215,10 +211,6 @@ impl Decider<'_> {
                     return None;
                 }
                 format!("{summary}; {decided}")
-            }
-            Condition::Failed(_) => {
-                let (failed, rows) = (figures.failed_rows, early.evaluated);
-                format!("{failed} of {rows} rows failed; {decided}")
             }
             _ => decided,
         };
@@ -332,12 +324,8 @@ impl Parts {
             Some(format!("{group}: {sentence}"))
         });
         let shown = shown.collect::<Vec<_>>().join("; ");
-        let more = match count.saturating_sub(SHOWN_GROUPS) {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
         let (name, note) = (worst.name(), self.note);
-        let sentence = format!("{name} in {count} of {groups} groups: {shown}{more}{note}");
+        let sentence = format!("{name} in {count} of {groups} groups: {shown}{note}");
         Finding(worst, sentence)
     }
 }

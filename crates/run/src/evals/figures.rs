@@ -182,3 +182,10 @@ fn clusters(path: &str, results: &Results) -> Vec<u32> {
     let numbers = numbers.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     numbers.collect()
 }
+
+/// Returns the value of a row in the mean of a metric.
+pub(super) fn counted(results: &Results, row: &ResultRow, metric: &str) -> Option<f64> {
+    let score = row.scores.get(metric)?;
+    let failed = score.outcome.is_failure().then(|| results.failure_score());
+    score.value.or(failed)
+}
