@@ -190,9 +190,7 @@ impl Decider<'_> {
         bound: Bound,
     ) -> Result<Finding, Finding> {
         let summary = scored(figures, metric)?;
-        let direction = self.run.direction(metric);
-        let favoured = direction.and_then(|it| favoured(self.run, figures, it, summary));
-        favoured.map_or(Ok(()), Err)?;
+        favoured(self.run, figures, summary).map_or(Ok(()), Err)?;
         let no_interval = || Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
         let value = end.of(summary).ok_or_else(no_interval)?;
         let verdict = GateVerdict::of(bound.holds(value));
@@ -207,7 +205,7 @@ impl Decider<'_> {
         let sentence = match &condition {
             Condition::Score(metric, ..) => {
                 let summary = figures.metric(metric)?;
-                if favoured(self.run, figures, self.run.direction(metric)?, summary).is_some() {
+                if favoured(self.run, figures, summary).is_some() {
                     return None;
                 }
                 format!("{summary}; {decided}")

@@ -3,6 +3,7 @@
 use super::figures::{Figures, Finished};
 use crate::contract::Direction;
 use crate::evaluate::MetricSummary;
+use crate::evaluate::report::ResultRow;
 use crate::messages::escape;
 use crate::results::{MetricComparison, Unit, p_equals};
 use crate::stats::Interval;
@@ -233,17 +234,22 @@ pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f Metri
 pub(super) fn favoured(
     run: &Finished<'_>,
     figures: &Figures,
-    direction: Direction,
     summary: &MetricSummary,
 ) -> Option<Finding> {
-    let worst = run.worst_below_failures(figures, summary, direction)?;
+    let is_of = |row: &&ResultRow| figures.ids.as_ref().is_none_or(|ids| ids.contains(&row.id));
+    let rows = run.results.rows().iter().filter(is_of);
+    let scores = rows.filter_map(|row| row.scores.get(&summary.name)?.value);
     let (failed, score) = (summary.failed, summary.failure_score);
-    Some(Finding(
-        GateVerdict::Failed,
-        format!(
+    let worst = match run.direction(&summary.name)? {
+        Direction::HigherIsBetter => scores.fold(score, f64::min),
+        Direction::LowerIsBetter => scores.fold(score, f64::max),
+    };
+    (failed > 0 && worst != score).then(|| {
+        let sentence = format!(
             "{failed} rows failed and would count as {score}, which is better than the score {worst}; write `failure_score = {worst}` or a worse value"
-        ),
-    ))
+        );
+        Finding(GateVerdict::Failed, sentence)
+    })
 }
 
 pub(super) fn passed_at(
