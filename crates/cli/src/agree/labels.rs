@@ -56,9 +56,7 @@ impl Labels {
         let known = known_names(field, self.known.iter().map(String::as_str));
         Err(err!("{file}: no row has a label `{field}`{known}"))
     }
-}
 
-impl Labels {
     /// Reads the labels of a file, in the order of the results. Its ids are in `id`, or in the mapping.
     pub(super) fn in_file(
         file: &Path,

@@ -22,7 +22,7 @@ use crate::agreement::{Agreement, AgreementBuilder, Rating};
 use crate::contract::MetricIdentity;
 use crate::contract::score::OFFLINE_JUDGE;
 use crate::data::Mapping;
-use crate::evaluate::{JudgeReplies, JudgedBy};
+use crate::evaluate::{JudgeReplies, JudgedBy, JudgedByTally};
 use crate::messages::escape;
 use crate::messages::suggest::did_you_mean;
 use crate::metrics::Registry;
@@ -120,7 +120,6 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         ));
     }
     let (mut metrics, mut next) = (IndexMap::new(), Vec::new());
-    let run = results.manifest().map(|manifest| &manifest.run);
     let rated_run = RatedRun {
         registry,
         args,
@@ -134,9 +133,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         let measured = Measured {
             identity: identity(&results, name),
             has_other_code: rated_run.has_other_code(name)?,
-            judged_by: run
-                .and_then(|run| run.judged_by.get(name).cloned())
-                .unwrap_or_default(),
+            judged_by: judged_by(&results, name),
             agreement,
             judged_offline: Some(judged_offline.count()).filter(|rows| *rows > 0),
         };
@@ -149,7 +146,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         threshold: args.labels.threshold(),
         labels_without_row: labels.without_row,
         paired_by_position: has_labels && results.index().has_positional(),
-        run,
+        run: results.manifest().map(|manifest| &manifest.run),
         unknown_identity: results.unknown_identity(),
         metrics,
         next,
@@ -164,6 +161,18 @@ fn identity<'r>(results: &'r Results, metric: &str) -> Option<&'r MetricIdentity
 fn scores<'r>(results: &'r Results, name: &'r str) -> impl Iterator<Item = &'r ResultScore> {
     let rows = results.rows().iter();
     rows.filter_map(move |row| row.scores.get(name))
+}
+
+/// Returns the replies to a metric's judges: those in the manifest, or the sum of those in the rows.
+fn judged_by(results: &Results, metric: &str) -> Vec<JudgedBy> {
+    let manifest = results.manifest();
+    let in_manifest = manifest.and_then(|manifest| manifest.run.judged_by.get(metric));
+    in_manifest.cloned().unwrap_or_else(|| {
+        let mut tally = JudgedByTally::default();
+        let replies = scores(results, metric).flat_map(ResultScore::replied_by);
+        replies.for_each(|replied_by| tally.add(replied_by));
+        tally.named()
+    })
 }
 
 /// Returns the labels in the file if there is one, otherwise those in the results.

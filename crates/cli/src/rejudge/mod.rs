@@ -247,7 +247,8 @@ impl<'a> Rejudged<'a> {
         })
     }
 
-    /// Returns how close both judges are to the labels, in the rows of the old run.
+    /// Returns how close both judges are to the labels, in the rows of the old run. If there is no other run yet, a score
+    /// without a verdict counts as different, because it may be any number.
     fn closeness(&self, name: &str, labels: &Labels, new: &Results) -> Result<Closeness> {
         let (old, args) = (self.old, self.args);
         let against = |reason: &dyn Display| {
@@ -259,7 +260,10 @@ impl<'a> Rejudged<'a> {
             for (row, label) in old.rows().iter().zip(&labels.labels) {
                 let row = run.row(&row.id);
                 let score = row.and_then(|row| row.scores.get(name));
-                let rating = score.map_or(Rating::from(None::<bool>), agree::rating_of);
+                let rating = match score.map_or(Rating::from(None::<bool>), agree::rating_of) {
+                    Rating::Score(_) if std::ptr::eq(old, new) => Rating::Score(0.5),
+                    rating => rating,
+                };
                 rows.push((rating, label.clone()));
             }
         }

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::report::INTERRUPTED;
 use super::{Rows, Run, of_rows};
 use crate::args::LmArguments;
-use crate::evaluate::{Ending, Evaluate};
+use crate::evaluate::{EarlyGate, Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate};
-use crate::output::{Result, print_error, print_report};
+use crate::output::{CliError, Result, print_error, print_report};
 use crate::results::FORMAT;
 
 impl Run<'_> {
@@ -20,6 +20,9 @@ impl Run<'_> {
         let args = self.args;
         args.options.warn(self.unused_warnings());
         let rows = self.open()?;
+        for gate in &args.stop_when {
+            gate.parse::<EarlyGate>().map_err(CliError::new)?;
+        }
         let builder = of_rows(self.with_metrics(Evaluate::builder()), args);
         let evaluate = builder.keep_results(false).build()?;
         let result = self.evaluate_rows(&evaluate, Rows::Pairs(rows))?;
@@ -66,7 +69,7 @@ impl Estimated {
         let (calls, msats) = (total.calls, total.replies_msats);
         let (rows, stored) = (self.rows, total.cached_calls);
         let mut lines = vec![
-            format!("rows: {rows}, calls: {calls}, stored replies: {stored}"),
+            format!("{rows} rows: {calls} calls, {stored} stored replies"),
             format!("at most {msats} msat if every call gets a valid reply on the first attempt"),
         ];
         if let Some(budget) = args.budget {
