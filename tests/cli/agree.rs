@@ -140,7 +140,8 @@ fn labels_of_a_separate_file_are_joined_by_id() {
     assert_eq!(judge["accuracy"]["successes"], 3);
     let ran = folder.run("agree r.jsonl --label grade --labels l.csv");
     assert!(
-        ran.out.ends_with("\n1 label has no row in the results\n"),
+        ran.out
+            .ends_with("\nlabels without a row in the results: 1\n"),
         "{}",
         ran.out
     );
@@ -198,7 +199,7 @@ fn missing_labels() {
         @"r.jsonl: no row has a label `zzz`, only `ok`");
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"l.jsonl:1: `id`: expected ids from r.jsonl such as `a`, found `x`, and no label has a matching id; no column contains ids from the results, so pass --map id=COLUMN to both commands");
+        @"l.jsonl:1: `id`: expected ids from r.jsonl such as `a`, found `x`, and no label has a matching id; pass --map id=COLUMN, with a column that identifies the row in both files");
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         @"r.jsonl: no row has both a score for `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
@@ -341,7 +342,7 @@ fn invalid_results() {
         @"r.jsonl:13: duplicate id `a`, first on line 1; ids must be unique within a file");
     let folder = Folder::with("r.jsonl", judged());
     assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
-        @"r.jsonl: no row has a score for `jugde`; did you mean `judge`?");
+        @"r.jsonl: no row has both a score for `jugde` and a label `ok`; rows with a score: 0, rows with a label: 11; did you mean `judge`?");
     let missing = folder.agree_error("none.jsonl --label ok");
     assert!(
         missing.starts_with("none.jsonl: cannot be read: "),
@@ -388,5 +389,5 @@ fn the_next_labels_are_those_that_narrow_the_interval_most() {
     let text = folder.run("agree r.jsonl --label ok -m judge --next 2").out;
     let (_, named) = text.split_once("\nlabel these rows next:\n").unwrap();
     assert_eq!(named, "r675\nr955\n");
-    assert_snapshot!(folder.agree_error("r.jsonl --label ok --next 2"), @"--next: expected one metric, found `judge` and `other`; name one with -m");
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --next 2"), @"--next: expected one metric, found `judge`, `other`; name one with -m");
 }

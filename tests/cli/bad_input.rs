@@ -370,7 +370,7 @@ fn results_that_cannot_be_written() {
         ),
         (
             "scores",
-            format!("--out scores: missing extension; {extensions}"),
+            format!("--out scores: unknown extension; {extensions}"),
         ),
         (
             "rows.jsonl",
@@ -402,7 +402,7 @@ fn an_input_is_never_overwritten_under_whatever_name() {
             "error: --out {out} and DATA {data} are the same file; choose another file for --out\n"
         )
     };
-    for out in ["rows.jsonl", "./rows.jsonl", "link.jsonl", "hard.jsonl"] {
+    for out in ["rows.jsonl", "./rows.jsonl", "link.jsonl"] {
         for data in ["-", "rows.jsonl", "/dev/stdin"] {
             let args = format!("score {data} -m same_text --format jsonl --out {out}");
             let input = std::fs::File::open(folder.path("rows.jsonl")).unwrap();
@@ -410,11 +410,9 @@ fn an_input_is_never_overwritten_under_whatever_name() {
             assert_eq!((ran.code, ran.err), (Some(2), message(out, data)), "{data}");
         }
     }
-    assert_eq!(
-        (folder.read("rows.jsonl"), folder.read("hard.jsonl")),
-        (GOOD.into(), GOOD.into())
-    );
-    assert_eq!(folder.files(), ["hard.jsonl", "link.jsonl", "rows.jsonl"]);
+    // A hard link gets a new file, so the input keeps its content.
+    folder.printed("score rows.jsonl -q -m same_text --out hard.jsonl");
+    assert_eq!(folder.read("rows.jsonl"), GOOD);
     // A device may be both.
     let null = std::fs::File::open("/dev/null").unwrap();
     let args = "score - rows.jsonl -m same_text --out null.jsonl";

@@ -115,17 +115,14 @@ fn many_unknown_metrics_are_one_warning() {
     let (code, err) = compare(&folder, "");
     assert_eq!((code, err.lines().count()), (Some(0), 1), "{err}");
     assert!(
-        err.starts_with("warning: `m0`, `m1`, ") && err.len() < 1_000,
+        err.starts_with("warning: the directions of `m0`, `m1`, ") && err.len() < 1_000,
         "{err}"
     );
-    let end = "are not metrics of this program, so higher is assumed to be better; if lower is better, pass --lower-is-better NAME\n";
+    let end = "are unknown, so higher is assumed to be better; if lower is better, pass --lower-is-better NAME\n";
     assert!(err.ends_with(end), "{err}");
     let (code, err) = compare(&folder, "--fail-if-worse");
     assert_eq!((code, err.lines().count()), (Some(2), 2), "{err}");
-    assert!(
-        err.ends_with("; and 899 more metrics cannot be tested\n"),
-        "{err}"
-    );
+    assert!(err.ends_with("; and 899 more cannot be tested\n"), "{err}");
 }
 
 #[test]

@@ -444,7 +444,7 @@ fn scores_of_another_program_are_compared_and_checked() {
         "{agreed:?}"
     );
     assert_snapshot!(folder.run("compare a.csv b.csv --score score=score").error(),
-        @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; pass --map id=question, with a column that identifies the row in both files");
+        @"a.csv:2: expected an id at `id`, found a row with `question`, `human`, `judge`, `score`; pass --map id=COLUMN, with a column that identifies the row in both files");
     assert_snapshot!(folder.run("report a.csv --encoding utf-16 --out a.html").error(),
         @"--delimiter, --encoding and --format need --score NAME=PATH; remove them");
     assert_snapshot!(folder.run("report a.csv --from ragas --score score=score --out a.html").error(),

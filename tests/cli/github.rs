@@ -35,7 +35,7 @@ fn limits_of_failed_rows_are_annotations() {
     let folder = Folder::with("rows.jsonl", row);
     let args = "score rows.jsonl -m obeys -q --github";
     let ran = folder.run(args);
-    let line = "::error title=dsrs-metrics score::obeys: the only row failed\n";
+    let line = "::error title=dsrs-metrics score::obeys: all 1 rows failed\n";
     assert_eq!((ran.code, &*ran.err), (Some(1), line));
     let ran = folder.run(&format!("{args} --max-errors 1"));
     let stopped = "::error title=dsrs-metrics score::stopped after 1 rows: 1 failed, the --max-errors limit\n";
@@ -100,7 +100,7 @@ fn a_metric_that_is_not_compared_is_an_annotation_and_an_error() {
 }
 
 #[test]
-fn junit_has_score_interval_gate_and_the_times_that_the_program_reported() {
+fn junit_has_score_interval_and_the_times_that_the_program_reported() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let limits = "--fail-under same_text=90% --fail-under obeys=0.5";
     let ran = folder.run(&format!("{SCORE} {limits} --junit r.xml"));

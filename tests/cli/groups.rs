@@ -64,7 +64,7 @@ fn a_field_without_a_value_is_named() {
     let folder = Folder::with("rows.jsonl", format!("{row}\n"));
     for field in ["x", "gold.x"] {
         let ran = folder.run(&format!("score rows.jsonl -m same_text --group {field}"));
-        let err = format!("--group {field}: it has no value in any row\n");
+        let err = format!("--group {field}: no row has a value for it\n");
         assert_eq!((ran.code, ran.err), (Some(2), err));
     }
 }
@@ -82,25 +82,25 @@ fn a_field_that_rows_lack_is_named() {
     assert_snapshot!(run("document"), @"
     same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
-    --group document: no row has this attribute; did you mean `gold.document`?
+    --group document: no row has a value for it; did you mean `gold.document`?
     -- exit code 2 --
     ");
     assert_snapshot!(run("x"), @"
     same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
-    --group x: no row has this attribute; write gold.x for a field of the gold row, or pred.x for a field of the prediction
+    --group x: no row has a value for it
     -- exit code 2 --
     ");
     assert_snapshot!(run("gold.documnt"), @"
     same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
-    --group gold.documnt: no row has this field; did you mean `gold.document`?
+    --group gold.documnt: no row has a value for it; did you mean `gold.document`?
     -- exit code 2 --
     ");
     assert_snapshot!(run("gold.x"), @"
     same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
-    --group gold.x: no row has this field
+    --group gold.x: no row has a value for it
     -- exit code 2 --
     ");
 }

@@ -117,7 +117,7 @@ fn labels_of_other_predictions_are_an_error_with_and_without_rows() {
             assert_eq!(
                 folder.error("agree", &format!("{out} --label ok --labels labels.jsonl")),
                 format!(
-                    "labels.jsonl:1: the label of `q0` is for a different prediction than the one at {out}:{}, and so is 1 more label; \
+                    "labels.jsonl:1: the label of `q0` is for a different prediction than the one at {out}:{}; \
                      label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from \
                      the labels",
                     if out == "a.csv" { 2 } else { 1 }

@@ -122,7 +122,7 @@ fn offline_without_effect_is_a_warning() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(
         ran.err,
-        "warning: --offline: no metric in this run is a judge\n"
+        "warning: --offline: no metric in this run uses it\n"
     );
     assert_eq!(folder().run(&format!("{args} -q")).err, "");
 }

@@ -126,19 +126,20 @@ fn labels_need_ids() {
             "agree {results} --label correct --labels labels.csv {more}"
         ))
     };
-    assert_snapshot!(agree("a.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; the results have no ids either, so score again with --map id=COLUMN, and pass it here too");
+    assert_snapshot!(agree("a.jsonl", "").error(), @"labels.csv:2: expected an id at `id`, found a row with `name`, `correct`; pass --map id=COLUMN, with a column that identifies the row in both files");
     folder.write("q.csv", folder.read("a.csv").replace("\"q\n2\"", "q2"));
     folder.scored(&format!(
         "score q.csv {MAP} --map id=question --out named.jsonl"
     ));
-    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; pass --map id=name");
+    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an id at `id`, found a row with `name`, `correct`; pass --map id=COLUMN, with a column that identifies the row in both files");
     let agreed = agree("named.jsonl", "--map id=name");
     assert_eq!(
         agreed.out.lines().nth(3).map(|it| &it[..29]),
         Some("accuracy            100.00% (")
     );
-    assert_snapshot!(agree("named.jsonl", "--map id=nam").error(), @"labels.csv:2: expected an id at `nam`, found neither a string nor a number; the row has `name`, `correct`");
+    assert_snapshot!(agree("named.jsonl", "--map id=nam").error(), @"labels.csv:2: expected an id at `nam`, found a row with `name`, `correct`; pass --map id=COLUMN, with a column that identifies the row in both files");
+    assert_snapshot!(agree("a.jsonl", "--map id=name").error(), @"labels.csv:2: `name`: expected ids from a.jsonl such as `1`, found `q1`, and no label has a matching id; the results have no ids either, so score again with --map id=COLUMN, and pass it here too");
     assert_snapshot!(agree("named.jsonl", "--map name=id").error(), @"invalid value 'name=id' for '--map <id=PATH>': expected id=PATH, as in id=question or id=task,trial");
     folder.write("labels.csv", "row,correct\n1,true\n");
-    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an `id`, found a label without one; no column contains ids from the results, so pass --map id=COLUMN to both commands");
+    assert_snapshot!(agree("named.jsonl", "").error(), @"labels.csv:2: expected an id at `id`, found a row with `row`, `correct`; pass --map id=COLUMN, with a column that identifies the row in both files");
 }

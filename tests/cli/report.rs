@@ -179,7 +179,7 @@ fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
     assert!(!html.contains("\"not_compared\""), "{html}");
     fs::remove_file(folder.path("r.html")).unwrap();
     assert_snapshot!(folder.report_error("a.jsonl --allow-different f1 --out r.html"),
-        @"--allow-different needs two result files to compare, found one; remove it");
+        @"--allow-different and --strict-identity need two result files to compare, found one");
 }
 
 #[test]

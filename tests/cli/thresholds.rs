@@ -140,11 +140,11 @@ fn a_metric_that_fails_on_every_row_fails_the_run() {
     );
     assert_eq!(
         run("fail", "answer_present,obeys"),
-        all("obeys: the only row failed")
+        all("obeys: all 1 rows failed")
     );
     assert_eq!(
         run("fail", "obeys --failure-score 1"),
-        all("obeys: the only row failed")
+        all("obeys: all 1 rows failed")
     );
     assert_eq!(run("fail 1", "obeys"), (Some(0), String::new()));
     let abstained = "short_note --param short_note.limit=3";

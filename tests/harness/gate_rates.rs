@@ -271,7 +271,7 @@ fn abstentions_make_a_gate_undecided_and_are_named_first() {
         found(2),
         (
             "undecided",
-            "38 of 40 rows have a score in only one run (38 abstained now), more than 5%; counted as failures, they are beyond the margin; no row changed from the baseline (2 rows); a loss of up to 65.76 percentage points is still possible; 38 rows without a score".to_owned()
+            "38 of 40 rows have a score in only one run, more than 5%; counted as failures, they are beyond the margin; no row changed from the baseline (2 rows); a loss of up to 65.76 percentage points is still possible; 38 rows without a score".to_owned()
         )
     );
     // Two of 40 are 5%.

@@ -437,7 +437,7 @@ async fn the_command_line_names_what_to_set() {
     let (code, _, err, _) = score(&["-m", "em", "--embed", "static:vectors"], &[]).await;
     assert_eq!(code, Some(0));
     assert!(
-        err.contains("warning: --embed static:vectors: no metric in this run uses embeddings"),
+        err.contains("warning: --embed: no metric in this run uses it"),
         "{err}"
     );
     let (code, _, err, _) = score(&[&METRIC[..], &["--embed", "small"]].concat(), &[]).await;

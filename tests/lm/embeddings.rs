@@ -493,7 +493,7 @@ async fn the_command_line_calls_a_provider_and_reads_its_store() {
         first.out,
         "semantic_similarity  1.0000 [-0.7705, 1.0000; few rows] (mean of 3/3, 0 failed)\n"
     );
-    let used = "language models: 4 calls (0 cached, 0 failed), 4000 prompt + 0 completion tokens, 80 msat; including 1 probe, 20 msat";
+    let used = "language models: 4 calls (0 cached, 0 failed), 4000 prompt + 0 completion tokens, 80 msat; probes: 1, 20 msat";
     assert!(first.err.contains(used), "{}", first.err);
     let of_row = &first.lines[0]["scores"]["semantic_similarity"];
     assert_eq!(of_row["cost_msats"], 20, "{of_row}");

@@ -136,11 +136,11 @@ async fn a_run_that_calls_no_model_costs_nothing() {
         (ran.code, &*ran.out),
         (
             Some(0),
-            "no metric in this run calls a language model; the run costs nothing\n"
+            "this run calls no language model, so it costs nothing\n"
         )
     );
     let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate"], &[]).await;
-    let nothing = "with --offline no language model is called; the run costs nothing\n";
+    let nothing = "this run calls no language model, so it costs nothing\n";
     assert_eq!((ran.code, &*ran.out), (Some(0), nothing), "{}", ran.err);
     let ran = score(
         3,

@@ -190,12 +190,6 @@ async fn a_provider_that_ignores_max_tokens_is_reported() {
         Answer::json(200, &body)
     })
     .await;
-    let within = run_one_judge(&server, 2, &["--budget", "1000000 msat"]).await;
-    let excess = "openai:gpt-6-luna reported 5000 tokens for a reply limited to 4096 (2 replies exceed their limit)";
-    assert_eq!(within.code, Some(0), "{}", within.err);
-    let warning =
-        format!("warning: {excess}; calls may cost more than --budget reserves for them\n");
-    assert!(within.err.contains(&warning), "{}", within.err);
     // 12 for the probe, 2507 for a call that reserves less than 2488: the second row is not covered.
     let beyond = run_one_judge(&server, 1, &["--budget", "2500 msat"]).await;
     assert_eq!(beyond.code, Some(1), "{}", beyond.err);

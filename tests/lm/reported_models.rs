@@ -79,7 +79,7 @@ async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_store() {
         "{}",
         first.err
     );
-    let line = "warning: polite: the replies of openai:gpt-6-luna came from 2 models: gpt-6-luna-2026-09-22 (20 replies), gpt-6-luna-2026-11-17 (10 replies)";
+    let line = "warning: polite: openai:gpt-6-luna replied as gpt-6-luna-2026-09-22 (20 replies), gpt-6-luna-2026-11-17 (10 replies); fingerprints: fp_a (20 replies), fp_b (10 replies)";
     assert_eq!(warnings(&first), [line]);
     let metadata = &first.lines[0]["scores"]["polite"]["metadata"]["judges"][0]["replied_by"];
     let reported =
@@ -107,7 +107,7 @@ async fn other_fingerprints_of_one_model_are_a_line_and_one_unknown_fingerprint_
             .collect::<Vec<_>>()
     };
     let two = of(|row| ("m-1", if row == 7 { "fp_b" } else { "fp_a" })).await;
-    let line = "warning: polite: the replies of openai:gpt-6-luna came from 2 fingerprints of m-1: fp_a (29 replies), fp_b (1 reply)";
+    let line = "warning: polite: openai:gpt-6-luna replied as m-1 (30 replies); fingerprints: fp_a (29 replies), fp_b (1 reply)";
     assert_eq!(two, [line]);
     assert_eq!(of(|_| ("m-1", "fp_a")).await, Vec::<String>::new());
     assert_eq!(
@@ -124,7 +124,7 @@ async fn other_fingerprints_of_one_model_are_a_line_and_one_unknown_fingerprint_
         panic!()
     };
     assert!(
-        line.contains("came from 7 models: m-1 (5 replies), m-2 (5 replies), m-3 ("),
+        line.contains("replied as m-1 (5 replies), m-2 (5 replies), m-3 ("),
         "{line}"
     );
     assert!(line.ends_with("m-5 (4 replies) and 2 more"), "{line}");

@@ -179,11 +179,11 @@ fn a_command_without_a_store_or_with_an_invalid_limit_says_so() {
     for (args, expected) in [
         (
             ["prune", "--older-than", "soon"],
-            "expected a time, as in 30d",
+            "invalid value 'soon' for '--older-than <TIME>'",
         ),
         (
             ["prune", "--max-size", "much"],
-            "expected a size, as in 1GB",
+            "invalid value 'much' for '--max-size <SIZE>'",
         ),
     ] {
         let ran = store(dir.path(), &args);

@@ -111,13 +111,6 @@ async fn the_same_command_pays_for_what_changed_and_says_so() {
     );
     let without = score(dir.path(), (&url, "k"), &["--lm", MODEL, "--no-store"]).await;
     assert!(!without.2.contains("from the store"), "{}", without.2);
-    let journal = score(dir.path(), (&url, "k"), &["--lm", MODEL, "--journal", "j"]).await;
-    assert_eq!(journal.0, Some(2));
-    assert!(
-        journal.2.contains("a run resumes on its own"),
-        "{}",
-        journal.2
-    );
 }
 
 /// A limit of 0 on the size of files acts like a full disk.

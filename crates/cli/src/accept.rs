@@ -9,7 +9,7 @@ use dsrs_metrics_run::evals::{Baseline, FOLDER, Pending};
 
 use super::output::{CliError, Result, err, print, print_error};
 use crate::messages::escape;
-use crate::messages::suggest::nearest;
+use crate::messages::suggest::known_names;
 use crate::results::Comparison;
 
 /// Accept the results of evals as their new baselines, for you to commit
@@ -38,11 +38,7 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
     for name in &args.names {
         if !pending.iter().any(|(_, pending)| pending.eval == *name) {
             let known = pending.iter().map(|(_, pending)| &*pending.eval);
-            let hint = match nearest(name, known.clone()) {
-                Some(nearest) => format!("; did you mean `{nearest}`?"),
-                None if pending.is_empty() => ", and neither does any other eval".to_owned(),
-                None => format!("; evals with new results: {}", escape::names(known)),
-            };
+            let hint = known_names(name, known);
             return Err(err!("`{}` has no new results{hint}", escape::name(name)));
         }
     }
@@ -100,9 +96,8 @@ fn compared(old: Baseline, new: Baseline) -> String {
     let (both, added): (Vec<_>, Vec<_>) = new.metrics().partition(is_old);
     let removed: Vec<_> = old.metrics().filter(|name| !both.contains(name)).collect();
     let mut builder = Comparison::builder().only_paired(true);
-    let differ = !added.is_empty() || !removed.is_empty();
     // Different metrics are a reason to accept a new baseline.
-    if differ && !both.is_empty() {
+    if !both.is_empty() {
         builder = builder.metrics(both);
     }
     let mut text = match builder.of(&old, &new) {

@@ -13,8 +13,7 @@ use crate::from::FromArgument;
 use crate::lm::parse_msats;
 use crate::metrics::Registry;
 use crate::options::{
-    Limit, delimiter, duration, embedder, error_rates, finite, id_path, metric_of, model,
-    no_journal, one_of, set, tag,
+    Limit, delimiter, embedder, error_rates, finite, id_path, metric_of, model, one_of, set, tag,
 };
 use crate::otlp::OtlpArguments;
 use crate::output::{Result, err, print_error};
@@ -84,13 +83,13 @@ pub(super) struct ScoreArguments {
     )]
     pub(super) metrics: Vec<String>,
     /// Set a parameter of a metric
-    #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
+    #[arg(long = "param", value_name = "NAME.KEY=VALUE", requires = "metrics")]
     pub(super) params: Vec<Param>,
     /// Read a field from a path in the row, e.g. gold.answer=answers or pred.answer=choices.0.text.
     /// In a path, -1 is the last element of a list, "a.b" in quotes is one key, and JSON in a
     /// string is parsed. id=task,language is an id that spans several columns; repeat=trial says
     /// that rows with the same id are samples of one row
-    #[arg(long = "map", value_name = "FIELD=PATH")]
+    #[arg(long = "map", value_name = "FIELD=PATH", requires = "metrics")]
     pub(super) mappings: Vec<Mapping>,
     /// Split a field into a list at this separator, e.g. gold.answer='|'
     #[arg(long, value_name = "FIELD=SEPARATOR", value_parser = Conversion::split)]
@@ -104,14 +103,11 @@ pub(super) struct ScoreArguments {
     pub(super) from: FromArgument,
     /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet;
     /// and what was measured to FILE.manifest.json
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "metrics")]
     pub(super) out: Option<PathBuf>,
     /// Also write the gold row and the prediction of each row to the file, e.g. for `report`
     #[arg(long, requires = "out")]
     pub(super) with_rows: bool,
-    /// An option of earlier versions.
-    #[arg(long, hide = true, value_parser = no_journal)]
-    pub(super) journal: Option<std::convert::Infallible>,
     /// The name of the program that made the predictions, for the manifest of --out
     #[arg(long, value_name = "NAME", requires = "out")]
     pub(super) label: Option<String>,
@@ -125,26 +121,26 @@ pub(super) struct ScoreArguments {
     pub(super) raw_csv: bool,
     /// Write the rows as JUnit XML: a failure if the verdict is false, an error if the row failed;
     /// `-` prints it instead of the headlines
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "metrics")]
     pub(super) junit: Option<PathBuf>,
     /// Write the headlines as a Markdown table, and the first 20 rows that do not pass, for the
     /// summary of a CI job; `-` prints it instead of the headlines
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "metrics")]
     pub(super) markdown: Option<PathBuf>,
     /// Write a CSV table with a row for each metric: score, standard error, interval and counts; `-`
     /// prints it instead of the headlines
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "metrics")]
     pub(super) summary: Option<PathBuf>,
     /// Write a GitHub Actions annotation to standard error for each limit that failed
     #[arg(long)]
     pub(super) github: bool,
     /// Print one JSON object, with unrounded numbers
-    #[arg(long)]
+    #[arg(long, requires = "metrics")]
     pub(super) json: bool,
     /// Exit with 1 if the metric's score is worse than this: below it, or above it if lower is
     /// better. The score is in the metric's range; for a bool, that is [0, 1]: em=0.6 or em=60%. A
     /// metric that scored no row always counts as worse
-    #[arg(long, value_name = "NAME=X")]
+    #[arg(long, value_name = "NAME=X", requires = "metrics")]
     pub(super) fail_under: Vec<MetricThreshold>,
     /// Stop as soon as every gate set with this option is decided: "polite >= 0.9",
     /// "lower(polite) >= 90%", "upper(wer) <= 0.2", "failed <= 0.02"; exit with 1 if one fails. Rows are
@@ -177,7 +173,7 @@ pub(super) struct ScoreArguments {
     pub(super) failure_score: f64,
     /// Evaluate every metric N times on each row, for judges whose replies vary. The score of a row
     /// is the mean, and pass@N, pass^N and the consistency are printed
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", requires = "metrics", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) repeats: Option<u32>,
     /// Add N repeats to those of the run in --out. Its replies come from the store, and the intervals use all repeats
     #[arg(
@@ -195,7 +191,7 @@ pub(super) struct ScoreArguments {
     pub(super) group: Option<String>,
     /// Compute intervals by a BCa bootstrap of N samples of the rows, instead of Wilson's and
     /// Student's t
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    #[arg(long, value_name = "N", requires = "metrics", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(super) bootstrap: Option<u32>,
     /// The seed of the bootstrap, of the order of rows with --stop-when, and of the sample with --truth
     #[arg(long, value_name = "N", default_value_t = 0, requires = "seeded")]
@@ -221,7 +217,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_errors: Option<u64>,
     /// The time limit of all metrics for one row, e.g. 30s or 2min
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(super) timeout: Option<Duration>,
     /// How long the rows in progress may take after the first Ctrl-C, SIGTERM or SIGHUP
     #[arg(

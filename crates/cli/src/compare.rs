@@ -183,7 +183,9 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode> {
     let written = markdown.map_or(Ok(()), |markdown| {
         markdown.write(|out| out.write_all(comparison.markdown().as_bytes()))
     });
-    warn_of_unknown_directions(registry, &comparison, [&a, &b], args);
+    let lower = &args.runs.lower_is_better;
+    let warning = unknown_directions(registry, &comparison, [&a, &b], lower);
+    warning.iter().for_each(print_error);
     let judged = match args.fail_if_worse {
         true => judge(&comparison, args),
         false => Ok(ExitCode::SUCCESS),
@@ -212,35 +214,28 @@ fn different(comparison: &Comparison) -> Result<ExitCode> {
     ))
 }
 
-/// Writes one line about the metrics whose direction is unknown.
-fn warn_of_unknown_directions(
+/// Returns a warning about the metrics whose direction is unknown.
+fn unknown_directions(
     registry: &Registry,
     comparison: &Comparison,
     runs: [&RunScores; 2],
-    args: &CompareArguments,
-) {
-    let is_unknown = |metric: &&MetricComparison| {
-        let names = [&*metric.name, metric_of(&metric.name)];
-        let is_in_manifest = |run: &RunScores| {
-            run.manifest()
-                .is_some_and(|it| it.run.metrics.contains_key(names[1]))
-        };
-        let mut named = args.runs.lower_is_better.iter();
-        registry.get(names[1]).is_none()
-            && !runs.into_iter().any(is_in_manifest)
-            && !named.any(|named| names.contains(&&**named))
+    lower_is_better: &[String],
+) -> Option<String> {
+    let is_unknown = |name: &&str| {
+        let metric = metric_of(name);
+        let mut manifests = runs.iter().filter_map(|run| run.manifest());
+        registry.get(metric).is_none()
+            && !manifests.any(|it| it.run.metrics.contains_key(metric))
+            && !lower_is_better.iter().any(|it| it == name || it == metric)
     };
-    let unknown = comparison.metrics.iter().filter(is_unknown);
-    let unknown: IndexSet<&str> = unknown.map(|metric| metric_of(&metric.name)).collect();
-    let Some(first) = unknown.first() else { return };
-    let (are, named) = match unknown.len() {
-        1 => ("is not a metric", escape::name(first)),
-        _ => ("are not metrics", "NAME".into()),
-    };
-    print_error(format_args!(
-        "warning: {} {are} of this program, so higher is assumed to be better; if lower is better, pass --lower-is-better {named}",
-        escape::names(unknown.iter().copied()),
-    ));
+    let names = comparison.metrics.iter().map(|it| &*it.name);
+    let unknown: IndexSet<&str> = names.filter(is_unknown).map(metric_of).collect();
+    (!unknown.is_empty()).then(|| {
+        let names = escape::names(unknown.into_iter());
+        format!(
+            "warning: the directions of {names} are unknown, so higher is assumed to be better; if lower is better, pass --lower-is-better NAME"
+        )
+    })
 }
 
 /// Returns the exit code for `--fail-if-worse`. A metric that is worse outweighs one that cannot be tested.
@@ -257,8 +252,7 @@ fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
     let untested = untested.next().map(|first| {
         let more = match untested.count() {
             0 => String::new(),
-            1 => "; and 1 more metric cannot be tested".to_owned(),
-            others => format!("; and {others} more metrics cannot be tested"),
+            others => format!("; and {others} more cannot be tested"),
         };
         err!("--fail-if-worse: {first}{more}")
     });

@@ -117,7 +117,7 @@ fn send(args: &ExportArguments, run: &Path) -> Result<ExitCode> {
     Files::new().read("RUN", [&args.run]).check()?;
     let (sentence, is_complete) = otlp.send(&Results::read(run)?);
     if !is_complete {
-        print_error(sentence);
+        print_error(format_args!("{sentence}; run the same command again later"));
         return Ok(ExitCode::FAILURE);
     }
     print(&format!("{sentence}\n"))?;

@@ -1,12 +1,10 @@
 //! The files that a command reads and writes. A command must not write a file that it also reads or writes a second
-//! time: a result can have cost money. The files themselves are compared, not their names, because a link, `/dev/fd/3`
-//! or standard input may be any file.
+//! time: a result can have cost money. Canonical paths are compared, because a symbolic link, `/dev/fd/3` or standard
+//! input may be any file.
 
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter};
-#[cfg(unix)]
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +27,9 @@ struct Named {
     option: String,
     /// The path as the user wrote it.
     path: PathBuf,
-    file: Option<Identity>,
+    /// The canonical path of a regular file or of one that does not exist yet. `None` for devices and pipes, which may be
+    /// input and output at once.
+    file: Option<PathBuf>,
 }
 
 /// Returns `true` if the path names standard input, or for an output, standard output.
@@ -39,7 +39,7 @@ pub(super) fn is_standard(path: &Path) -> bool {
 
 /// Returns `true` if the path is a regular file.
 pub(super) fn is_regular(file: &Path) -> bool {
-    !is_standard(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
+    !is_standard(file) && file.is_file()
 }
 
 impl Files {
@@ -67,31 +67,21 @@ impl Files {
         option: &str,
         paths: impl IntoIterator<Item = &'p PathBuf>,
     ) -> Self {
-        self.read.extend(paths.into_iter().map(|path| {
-            let file = match is_standard(path) {
-                true => existing(Path::new("/dev/stdin")),
-                false => existing(path),
-            };
-            Named::with_file(option, path.clone(), file)
-        }));
+        let paths = paths.into_iter();
+        self.read
+            .extend(paths.map(|path| Named::new(option, path.clone())));
         self
     }
 
     /// Adds the files named by parameters, alone or in a JSON list, such as the graphs that a metric reads.
     pub(super) fn read_params(mut self, params: &[Param]) -> Self {
         for param in params {
-            let list = serde_json::from_str::<Vec<String>>(&param.value);
-            let paths = list.unwrap_or_else(|_| vec![param.value.clone()]);
-            let option = format!("--param {}.{}", param.metric, param.key);
-            let paths = paths.into_iter().map(PathBuf::from);
-            for path in paths.filter(|path| !is_standard(path)) {
-                let file = existing(&path);
-                // A file that a list names twice is read twice, which is not a mistake.
-                let is_same = |it: &Named| it.option == option && it.file == file;
-                if file.is_some() && !self.read.iter().any(is_same) {
-                    self.read.push(Named::with_file(&option, path, file));
-                }
-            }
+            let list = serde_json::from_str::<Vec<PathBuf>>(&param.value);
+            let mut paths = list.unwrap_or_else(|_| vec![PathBuf::from(&param.value)]);
+            // A file that a list names twice is read twice, which is not a mistake.
+            paths.dedup();
+            paths.retain(|path| is_regular(path));
+            self = self.read(&format!("--param {}.{}", param.metric, param.key), &paths);
         }
         self
     }
@@ -157,8 +147,9 @@ impl Files {
             ("standard output", "/dev/stdout"),
             ("standard error", "/dev/stderr"),
         ];
-        let streams = streams.map(|(name, stream)| {
-            Named::with_file(name, PathBuf::new(), existing(Path::new(stream)))
+        let streams = streams.map(|(name, stream)| Named {
+            path: PathBuf::new(),
+            ..Named::new(name, stream.into())
         });
         for (number, output) in self.written.iter().enumerate() {
             let others = self.written[..number]
@@ -179,16 +170,15 @@ impl Files {
         let mut files = Vec::new();
         metrics.iter().for_each(|metric| metric.files(&mut files));
         for (parameter, path) in files.iter().filter_map(MetricFile::path) {
-            let file = existing(path);
-            let folder = path.is_dir().then(|| real_path(path));
-            let is_read = |output: &&Named| match &folder {
-                Some(folder) => real_path(&output.path).starts_with(folder),
-                None => file.is_some() && output.file == file,
+            let real = real_path(path);
+            let is_in = |output: &&Named| {
+                let file = output.file.as_ref();
+                file.is_some_and(|file| file.starts_with(&real))
             };
-            if let Some(found) = self.written.iter().find(is_read) {
-                let place = match folder {
-                    Some(_) => "in the folder ",
-                    None => "the file ",
+            if let Some(found) = self.written.iter().find(is_in) {
+                let place = match path.is_dir() {
+                    true => "in the folder ",
+                    false => "the file ",
                 };
                 return Err(err!(
                     "{found} is {place}`{}`, named by the parameter `{parameter}`; choose another file for {}",
@@ -232,16 +222,16 @@ fn store_files(_: &Path) -> [PathBuf; 0] {
 
 impl Named {
     fn new(option: &str, path: PathBuf) -> Self {
-        let file = match path.exists() {
-            true => existing(&path),
-            false => Some(Identity::Path(real_path(&path))),
+        let named = match is_standard(&path) {
+            true => Path::new("/dev/stdin"),
+            false => &path,
         };
-        Self::with_file(option, path, file)
-    }
-
-    fn with_file(option: &str, path: PathBuf, file: Option<Identity>) -> Self {
-        let option = option.to_owned();
-        Self { option, path, file }
+        let is_comparable = named.is_file() || !named.exists();
+        Self {
+            option: option.to_owned(),
+            file: is_comparable.then(|| real_path(named)),
+            path,
+        }
     }
 
     fn check_other_than<'b>(&self, files: impl IntoIterator<Item = &'b Self>) -> Result<()> {
@@ -265,34 +255,12 @@ impl Display for Named {
     }
 }
 
-/// A regular file. Devices and pipes may be input and output at once.
-#[derive(PartialEq)]
-enum Identity {
-    /// The numbers of the device and of the file.
-    #[cfg(unix)]
-    Existing(u64, u64),
-    /// The canonical path, for a file that does not exist yet or on a system without file numbers.
-    Path(PathBuf),
-}
-
-/// Returns the regular file at a path, or the one that a standard stream such as `/dev/stdin` is redirected to.
-fn existing(path: &Path) -> Option<Identity> {
-    let found = fs::metadata(path).ok()?;
-    #[cfg(unix)]
-    let identity = Identity::Existing(found.dev(), found.ino());
-    #[cfg(not(unix))]
-    let identity = Identity::Path(real_path(path));
-    found.is_file().then_some(identity)
-}
-
 /// The output of an option such as `--markdown FILE`.
 pub(super) struct Output {
     option: &'static str,
     path: PathBuf,
     /// `None` for standard output.
     file: Option<OutputFile>,
-    /// `true` if an earlier run wrote a file with this name.
-    replaces_file: bool,
 }
 
 impl Output {
@@ -303,12 +271,7 @@ impl Output {
             .then(|| OutputFile::create(&path))
             .transpose();
         let file = file.map_err(|reason| unwritable(option, &path, &reason))?;
-        Ok(Self {
-            option,
-            replaces_file: path.is_file(),
-            path,
-            file,
-        })
+        Ok(Self { option, path, file })
     }
 
     /// Returns `true` if the output is printed instead of the result's text.
@@ -326,14 +289,6 @@ impl Output {
         };
         file.write(write)
             .map_err(|reason| unwritable(self.option, &self.path, &reason))
-    }
-
-    /// Returns a note for a run that ends without a result, if an earlier run's file remains.
-    pub(super) fn unchanged(&self) -> Option<String> {
-        let (option, path) = (self.option, self.path.display());
-        self.replaces_file.then(|| {
-            format!("{option} {path}: not written; the existing file is from an earlier run")
-        })
     }
 }
 

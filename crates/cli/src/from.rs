@@ -2,7 +2,6 @@
 //! names of the user's files. `score --from FORMAT FILE` without metrics prints the scores in the files.
 
 use std::borrow::Cow;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -38,14 +37,10 @@ impl FromArgument {
     /// Returns an error if a converted file, which has this many metrics, has no scores.
     pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<()> {
         match self.from {
-            Some(format) if metrics == 0 => {
-                let mut formats = ForeignFormat::ALL.iter();
-                let named = formats.find(|(other, _, _)| *other == format);
-                let (file, format) = (file.display(), named.map_or("", |(_, name, _)| *name));
-                Err(err!(
-                    "{file}: no row has a score; score the rows first: `score FILE --from {format} -m NAME --out RUN.jsonl`"
-                ))
-            }
+            Some(_) if metrics == 0 => Err(err!(
+                "{}: no row has a score; score the rows first: `score FILE --from FORMAT -m NAME --out RUN.jsonl`",
+                file.display()
+            )),
             _ => Ok(()),
         }
     }
@@ -137,9 +132,7 @@ impl<'a> InputFile<'a> {
         name: &'a Path,
         convert: impl FnOnce(&Path) -> Result<Vec<PathBuf>>,
     ) -> Result<Self> {
-        let folder = private_folder().map_err(|error| {
-            err!("{option}: cannot create the folder for the converted rows: {error}")
-        })?;
+        let folder = private_folder(option)?;
         let path = folder.path().join("rows.jsonl");
         Ok(Self {
             sources: convert(&path)?,
@@ -192,7 +185,7 @@ impl<'a> InputFile<'a> {
 }
 
 /// Creates a temporary folder that only this user can read.
-fn private_folder() -> io::Result<TempDir> {
+pub(super) fn private_folder(option: &str) -> Result<TempDir> {
     let mut folder = tempfile::Builder::new();
     folder.prefix("dsrs-metrics-from-");
     #[cfg(unix)]
@@ -200,12 +193,12 @@ fn private_folder() -> io::Result<TempDir> {
         use std::os::unix::fs::PermissionsExt as _;
         folder.permissions(std::fs::Permissions::from_mode(0o700));
     }
-    folder.tempdir()
+    let folder = folder.tempdir();
+    folder.map_err(|error| err!("{option}: cannot create the folder for the rows: {error}"))
 }
 
 /// Prints the scores of each file, with denominators and intervals.
 pub(super) fn print_scores(args: &ScoreArguments) -> Result<ExitCode> {
-    check_no_run(args)?;
     let files = InputFile::open_all(args.from, Epochs::Repeats, &args.data, args.options.quiet)?;
     for (file, name) in files.iter().zip(&args.data) {
         let comparison = Comparison::builder();
@@ -222,26 +215,4 @@ pub(super) fn print_scores(args: &ScoreArguments) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Checks that no option is set that only a run of metrics has.
-fn check_no_run(args: &ScoreArguments) -> Result<()> {
-    let set = [
-        ("--out", args.out.is_some()),
-        ("--junit", args.junit.is_some()),
-        ("--markdown", args.markdown.is_some()),
-        ("--summary", args.summary.is_some()),
-        ("--json", args.json),
-        ("--param", !args.params.is_empty()),
-        ("--map", !args.mappings.is_empty()),
-        ("--fail-under", !args.fail_under.is_empty()),
-        ("--repeats", args.repeats.is_some()),
-        ("--bootstrap", args.bootstrap.is_some()),
-    ];
-    match set.iter().find(|(_, is_set)| *is_set) {
-        Some((option, _)) => Err(err!(
-            "{option} requires a run with metrics; add -m NAME, or remove the option to print the scores in the file"
-        )),
-        None => Ok(()),
-    }
 }

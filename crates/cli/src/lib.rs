@@ -37,7 +37,6 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use args::{AgreeArguments, ListArguments, ScoreArguments};
-use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -45,7 +44,7 @@ use dsrs_metrics_builtin::metrics;
 use dsrs_metrics_core::{self as contract, judge, lm};
 use dsrs_metrics_run::{agreement, data, evaluate, results};
 use dsrs_metrics_values::{json, messages, stats};
-use output::{fail, print_error, print_generated};
+use output::{err, fail, print_error, print_generated};
 
 pub use crate::metrics::{Registry, RegistryError};
 
@@ -211,16 +210,11 @@ fn print_page(mut program: clap::Command, page: Option<&str>) -> output::Result<
     program.build();
     let command = match page {
         None => program,
-        Some(page) => match program.find_subcommand(page) {
-            Some(command) => command.clone(),
-            None => {
-                let names = program.get_subcommands().map(clap::Command::get_name);
-                let names = Vec::from_iter(names).join(", ");
-                let message = format!("unknown command '{page}'; write one of: {names}");
-                let error = program.error(ErrorKind::InvalidSubcommand, message);
-                return Ok(output::report(&error));
-            }
-        },
+        Some(page) => program.find_subcommand(page).cloned().ok_or_else(|| {
+            let names = program.get_subcommands().map(clap::Command::get_name);
+            let names = Vec::from_iter(names).join(", ");
+            err!("unknown command '{page}'; write one of: {names}")
+        })?,
     };
     let mut text = Vec::new();
     Man::new(command).render(&mut text)?;

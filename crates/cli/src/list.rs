@@ -2,11 +2,9 @@
 //!
 //! The file is long because it prints each part of a spec in two forms, as text and as JSON.
 
-use std::borrow::Cow;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use heck::ToSnakeCase;
 use regex::Regex;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
@@ -32,7 +30,7 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode>
             entries.collect::<Result<_, _>>().map_err(of_metric)?
         }
     };
-    let defaults: Vec<_> = entries.iter().map(|entry| typed_defaults(entry)).collect();
+    let defaults: Vec<_> = entries.iter().map(|entry| entry.defaults()).collect();
     let params = entries.iter().zip(&defaults);
     let params: Vec<_> = params
         .map(|(entry, defaults)| params_of(entry, defaults))
@@ -41,14 +39,11 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode>
     let specs = specs.map(|(entry, params)| entry.spec().with_params(params));
     let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
-        let listed: Vec<_> = specs
-            .iter()
-            .map(|spec| ListedSpec {
-                spec,
-                settings: accepted(spec),
-            })
-            .collect();
-        print_indented_json(&listed)?;
+        let listed = specs.iter().map(|spec| ListedSpec {
+            spec,
+            settings: accepted(spec),
+        });
+        print_indented_json(&Vec::from_iter(listed))?;
         return Ok(ExitCode::SUCCESS);
     }
     let width = width();
@@ -65,21 +60,15 @@ struct ListedSpec<'a> {
     settings: Vec<Setting>,
 }
 
-/// Returns the defaults of a metric's parameters as a user would type them.
-fn typed_defaults(entry: &Entry) -> Vec<Option<Cow<'_, str>>> {
-    let known = entry.defaults().into_iter().chain(std::iter::repeat(None));
-    let known = known.map(|default| default.map(Cow::Owned));
-    let params = entry.spec().params.iter().zip(known);
+/// Returns the parameters with their defaults as a user would type them, or else `default`.
+fn params_of<'r>(entry: &'r Entry, typed: &'r [Option<String>]) -> Vec<ParamSpec<'r>> {
+    let params = entry.spec().params.iter().enumerate();
     params
-        .map(|(param, known)| known.or_else(|| param.default.map(as_typed)))
-        .collect()
-}
-
-fn params_of<'r>(entry: &'r Entry, defaults: &'r [Option<Cow<'_, str>>]) -> Vec<ParamSpec<'r>> {
-    let params = entry.spec().params.iter().zip(defaults);
-    params
-        .map(|(param, default)| ParamSpec {
-            default: default.as_deref(),
+        .map(|(number, param)| ParamSpec {
+            default: match typed.get(number) {
+                Some(Some(typed)) => Some(typed),
+                _ => param.default.map(|_| "default"),
+            },
             ..*param
         })
         .collect()
@@ -93,9 +82,6 @@ fn width() -> usize {
     width.unwrap_or(DEFAULT_WIDTH)
 }
 
-/// The minimum number of columns for a description. A narrower terminal gets only the names.
-const MIN_SUMMARY: usize = 15;
-
 /// Returns one line per metric, in groups: the name, and as much of the documentation as fits.
 fn overview(registry: &Registry, width: usize) -> String {
     let names = registry.entries().map(|entry| entry.spec().name);
@@ -105,11 +91,8 @@ fn overview(registry: &Registry, width: usize) -> String {
     for (group, metrics) in registry.groups() {
         wrap(&mut text, width, "", "", group);
         for spec in metrics.iter().map(|entry| entry.spec()) {
-            let name = spec.name;
-            text += &match summary(spec.doc, room).filter(|_| room >= MIN_SUMMARY) {
-                Some(summary) => format!("  {name:column$}  {summary}\n"),
-                None => format!("  {name}\n"),
-            };
+            let (name, summary) = (spec.name, summary(spec.doc, room));
+            text += &format!("  {name:column$}  {}\n", summary.unwrap_or_default());
         }
     }
     let count = registry.entries().count();
@@ -136,10 +119,10 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     for paragraph in paragraphs(spec.doc) {
         wrap(&mut text, width, "  ", "  ", &paragraph);
     }
-    wrap(&mut text, width, "  ", "         ", &spec.properties());
+    let mut line = |start: &str, content: &str| wrap(&mut text, width, start, "         ", content);
+    line("  ", &spec.properties());
     if let Some(code) = spec.code {
-        let version = format!("version {}, code {code:016x}", spec.version);
-        wrap(&mut text, width, "  ", "         ", &version);
+        line("  ", &format!("version {}, code {code:016x}", spec.version));
     }
     for (side, field) in spec.get_input_spec() {
         let optional = match (field.required, field.may_be_missing) {
@@ -148,8 +131,7 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
             (false, _) => ", optional",
         };
         let (name, ty) = (field.name, type_name(field.help, field.ty));
-        let field = format!("{side}.{name}: {ty}{optional}");
-        wrap(&mut text, width, "  reads  ", "         ", &field);
+        line("  reads  ", &format!("{side}.{name}: {ty}{optional}"));
     }
     for param in spec.params {
         let default = match param.default {
@@ -161,15 +143,17 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
         let (name, ty) = (param.name, type_name(param.help, param.ty));
-        let param = format!("{name}: {ty}{default}{doc}");
-        wrap(&mut text, width, "  param  ", "         ", &param);
+        line("  param  ", &format!("{name}: {ty}{default}{doc}"));
     }
-    for setting in accepted(spec) {
-        let default = setting.default.as_ref();
+    for Setting {
+        name,
+        ty,
+        default,
+        doc,
+    } in accepted(spec)
+    {
         let default = default.map_or(", optional".to_owned(), |default| format!(" = {default}"));
-        let (name, ty, doc) = (setting.name, setting.ty, setting.doc);
-        let setting = format!("{name}: {ty}{default} - {doc}");
-        wrap(&mut text, width, "  param  ", "         ", &setting);
+        line("  param  ", &format!("{name}: {ty}{default} - {doc}"));
     }
     text
 }
@@ -177,41 +161,12 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
 /// Returns the description of a type without its article, or the type as written if there is none.
 fn type_name(help: TypeHelp, ty: &str) -> String {
     if !help.is_some() {
-        return required(ty).to_owned();
+        return ty.to_owned();
     }
     let phrase = help.to_string();
     let mut articles = ["a ", "an ", "the "].iter();
     let noun = articles.find_map(|article| phrase.strip_prefix(article));
     noun.unwrap_or(&phrase).to_owned()
-}
-
-/// Returns the type without `Option` and `&`.
-fn required(ty: &str) -> &str {
-    let inner = ty.strip_prefix("Option<");
-    let inner = inner.and_then(|ty| ty.strip_suffix('>'));
-    inner.unwrap_or(ty).trim_start_matches('&')
-}
-
-/// Returns a default as a user would type it, based on its source code: `whole_word` for `Mode::WholeWord`. Used if the
-/// type does not implement `Serialize`. Assumes that a path from a type to a camel-case name is a variant, and that
-/// variants are read in snake case. Everything else, such as the constant `f64::MAX`, stays as in the source code.
-fn as_typed(default: &str) -> Cow<'_, str> {
-    match serde_json::from_str::<String>(default) {
-        Ok(text) if !text.is_empty() => return text.into(),
-        _ => {}
-    }
-    variant(default).map_or(default.into(), |variant| variant.to_snake_case().into())
-}
-
-/// Returns `Variant` for `Type::Variant` or `module::Type::Variant`. A name without lower case is a constant, except for one
-/// letter.
-fn variant(path: &str) -> Option<&str> {
-    static VARIANT: LazyLock<Regex> = LazyLock::new(|| {
-        let name = r"\p{Lu}(?:[^\W_]*\p{Ll}[^\W_]*)?";
-        let path = format!(r"^(?:[^\W\d]\w*::)*{name}::({name})$");
-        Regex::new(&path).expect("the pattern is valid")
-    });
-    Some(VARIANT.captures(path)?.get(1)?.as_str())
 }
 
 /// Returns the paragraphs and list items of a metric's documentation, each on one line, without code blocks.
@@ -248,12 +203,7 @@ fn without_links(text: &str) -> String {
 
 /// Appends `line`, wrapped to the width, with separate indents for its first line and the rest.
 fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) {
-    // A terminal too narrow for these indents gets none.
-    let (first, others) = match width < 30 {
-        true => ("", " "),
-        false => (first, others),
-    };
-    let options = Options::new(width.max(2))
+    let options = Options::new(width.max(30))
         .initial_indent(first)
         .subsequent_indent(others);
     let lines = textwrap::fill(line, options);
@@ -305,7 +255,7 @@ struct Setting {
 
 #[cfg(test)]
 mod tests {
-    use super::{accepted, as_typed, paragraphs, summary};
+    use super::{accepted, paragraphs, summary};
     use crate::contract::spec::{MetricSpec, ParamSpec, ScoreKind};
     use crate::contract::value_type::TypeHelp;
 
@@ -350,27 +300,6 @@ mod tests {
             paragraphs(doc),
             ["Two checks:", "- one, of two lines;", "- two.", "The end."]
         );
-    }
-
-    #[test]
-    fn defaults_are_shown_as_a_user_types_them() {
-        for (default, typed) in [
-            ("Profile::Dspy", "dspy"),
-            ("crate::text::Profile::FoldedSymbols", "folded_symbols"),
-            ("Axis::X", "x"),
-            ("Protocol::HttpV2", "http_v2"),
-            (r#""a \"b\"""#, "a \"b\""),
-            (r#""""#, r#""""#),
-            ("1.0", "1.0"),
-            ("true", "true"),
-            ("f64::MAX", "f64::MAX"),
-            ("Limits::MAX_WORDS", "Limits::MAX_WORDS"),
-            ("Profile::default()", "Profile::default()"),
-            ("text::normalize", "text::normalize"),
-            ("vec![Profile::Dspy]", "vec![Profile::Dspy]"),
-        ] {
-            assert_eq!(as_typed(default), typed);
-        }
     }
 
     #[test]

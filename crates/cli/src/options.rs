@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -43,34 +42,6 @@ pub(super) fn finite(text: &str) -> Result<f64, String> {
         Ok(number) if number.is_finite() => Ok(number),
         _ => Err(format!("expected a finite number, found `{text}`")),
     }
-}
-
-/// Parses a time limit.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("a time limit of zero would fail every row".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Parses the maximum age of a record.
-#[cfg(feature = "lm")]
-pub(super) fn age(text: &str) -> Result<Duration, &'static str> {
-    humantime::parse_duration(text).map_err(|_| "expected a time, as in 30d")
-}
-
-/// Parses the size of a store.
-#[cfg(feature = "lm")]
-pub(super) fn size(text: &str) -> Result<bytesize::ByteSize, &'static str> {
-    text.parse().map_err(|_| "expected a size, as in 1GB")
-}
-
-/// Says what replaces `--journal DIR`.
-pub(super) fn no_journal(_: &str) -> Result<std::convert::Infallible, &'static str> {
-    Err(
-        "a run resumes on its own, because everything it paid for is in the store (--store DIR); remove the option and the journal",
-    )
 }
 
 /// Parses the name of a model. Rejects an empty name, which comes from an unset shell variable.
@@ -219,7 +190,6 @@ impl Limit {
             return Ok(());
         };
         let mut expected = format!("a score from {min} to {max}, the range of `{metric}`");
-        // A number below 2 is more likely a mistyped score than a percentage without its sign.
         let is_percentage = is_share && (2.0..=100.0).contains(&self.score);
         if let (true, Ok(with_sign)) = (is_percentage, format!("{self}%").parse::<Self>()) {
             expected += &format!("; pass {option}{} or {option}{with_sign}", with_sign.score);

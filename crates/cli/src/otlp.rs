@@ -1,18 +1,14 @@
 //! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the `otel` feature, it is
 //! an error.
 
-use std::path::Path;
-
 use clap::Args;
 #[cfg(feature = "otel")]
-use dsrs_metrics_otel::{Delivery, OtelEvents};
+use dsrs_metrics_otel::OtelEvents;
 
 use super::output::{Result, err};
 use crate::contract::{Example, Prediction};
 use crate::evaluate::EvaluateBuilder;
 use crate::lm::Ledger;
-#[cfg(feature = "otel")]
-use crate::messages::escape;
 #[cfg(feature = "otel")]
 use crate::output::print_error;
 use crate::results::Results;
@@ -58,7 +54,7 @@ impl Otlp {
         builder
     }
 
-    pub(super) fn finish(&self, _: Option<&Path>) {}
+    pub(super) fn finish(&self) {}
 
     pub(super) fn send(&self, _: &Results) -> (String, bool) {
         (String::new(), false)
@@ -98,13 +94,14 @@ impl Otlp {
         builder.observer(events.clone())
     }
 
-    /// Sends what remains, and prints what was not delivered. `file` is the result file.
-    pub(super) fn finish(&self, file: Option<&Path>) {
-        let Some(delivery) = self.0.as_ref().map(OtelEvents::finish) else {
-            return;
-        };
-        if !delivery.is_complete() {
-            print_error(format_args!("{delivery}{}", next(&delivery, file)));
+    /// Sends what remains, and prints what was not delivered.
+    pub(super) fn finish(&self) {
+        let delivery = self.0.as_ref().map(OtelEvents::finish);
+        if let Some(delivery) = delivery.filter(|delivery| !delivery.is_complete()) {
+            print_error(format_args!(
+                "{delivery}; send all events again with `export FILE --otlp {}`, where --out writes FILE",
+                delivery.url
+            ));
         }
     }
 
@@ -112,29 +109,6 @@ impl Otlp {
     pub(super) fn send(&self, results: &Results) -> (String, bool) {
         let delivery = self.0.as_ref().map(|events| events.send(results));
         let delivery = delivery.unwrap_or_default();
-        match delivery.is_complete() {
-            true => (delivery.to_string(), true),
-            false => (
-                format!("{delivery}; run the same command again later"),
-                false,
-            ),
-        }
-    }
-}
-
-/// Returns what to do about an incomplete delivery.
-#[cfg(feature = "otel")]
-fn next(delivery: &Delivery, file: Option<&Path>) -> String {
-    let url = escape::escaped(&delivery.url);
-    let is_readable = |file: &&Path| file.extension().is_none_or(|it| it != "parquet");
-    match file.filter(is_readable) {
-        Some(file) => {
-            let file = file.display().to_string();
-            let file = escape::escaped(&file);
-            format!("; send all events again with `export {file} --otlp {url}`")
-        }
-        None => format!(
-            "; write the scores to a .jsonl file with --out, then send them again with `export FILE --otlp {url}`"
-        ),
+        (delivery.to_string(), delivery.is_complete())
     }
 }

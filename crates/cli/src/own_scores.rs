@@ -15,7 +15,7 @@ use crate::agreement::verdict_word;
 use crate::contract::{
     Direction, MetricError, MetricIdentity, MetricScore, MetricSpec, Outcome, Scored, Side,
 };
-use crate::data::{Format, Mapping, ObjectRow, guess_mappings};
+use crate::data::{Format, Mapping, ObjectRow};
 use crate::json::read::is_not_finite;
 use crate::json::{found, text};
 use crate::messages::escape;
@@ -144,7 +144,8 @@ impl OwnScoreArguments {
 
     /// Adds a row, or a sample of one.
     fn add(&self, row: &ObjectRow, rows: &mut Rows, needs_ids: bool) -> Result<()> {
-        let id = self.id(row, needs_ids)?;
+        let mapping = self.mappings.iter().find(|it| it.field() == "id");
+        let id = id_of(row, mapping, needs_ids)?;
         let outcomes = self.scores.iter();
         let outcomes = outcomes.map(|it| Ok((it.name.clone(), it.outcome(row)?)));
         let attempt = RowAttempt {
@@ -165,7 +166,7 @@ impl OwnScoreArguments {
             return Ok(());
         }
         let value = |key: &str| Some((key.to_owned(), value_at(row, key)?));
-        let has_id = row.has_id || self.mappings.iter().any(|it| it.field() == "id");
+        let has_id = row.has_id || mapping.is_some();
         let foreign = ForeignRow {
             id: id.clone(),
             is_positional: !has_id,
@@ -176,31 +177,21 @@ impl OwnScoreArguments {
         rows.insert(id, foreign);
         Ok(())
     }
+}
 
-    fn id(&self, row: &ObjectRow, needs_ids: bool) -> Result<String> {
-        let mapping = self.mappings.iter().find(|it| it.field() == "id");
-        let id = match mapping {
-            Some(mapping) => row.mapped(mapping).and_then(text),
-            None if row.has_id || !needs_ids => Some(row.id.clone()),
-            None => None,
-        };
-        if let Some(id) = id.filter(|id| !id.is_empty()) {
-            return Ok(id);
-        }
-        let keys: Vec<&str> = row.keys().collect();
-        let guess = guess_mappings(["pred.question"], keys.iter().copied());
-        let guess = guess.last().and_then(|it| it.split_once('='));
-        let column = guess.map_or("COLUMN", |(_, column)| column.trim_end_matches('\''));
+/// Returns the id of a row: its own, or the value of the mapping. Its position is an id only if no other file must have the
+/// same ids.
+pub(crate) fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, is_needed: bool) -> Result<String> {
+    let id = match mapping {
+        Some(mapping) => row.mapped(mapping).and_then(text),
+        None => Some(row.id.clone()).filter(|_| row.has_id || !is_needed),
+    };
+    id.filter(|id| !id.is_empty()).ok_or_else(|| {
         let path = escape::name(mapping.map_or("id", Mapping::path));
-        let (at, column, keys) = (
-            &row.at,
-            escape::name(column),
-            escape::names(keys.into_iter()),
-        );
-        Err(err!(
-            "{at}: expected an id at `{path}`, found a row with {keys}; pass --map id={column}, with a column that identifies the row in both files"
-        ))
-    }
+        let keys: Vec<&str> = row.keys().collect();
+        let (at, keys) = (&row.at, escape::names(keys.into_iter()));
+        err!("{at}: expected an id at `{path}`, found a row with {keys}; pass --map id=COLUMN, with a column that identifies the row in both files")
+    })
 }
 
 impl OwnScore {
@@ -227,38 +218,28 @@ impl OwnScore {
             let reason = format_args!("the score is {found}, not a number");
             Ok(Outcome::from(MetricError::failed(&self.name, reason)))
         };
+        let (at, name, path) = (&row.at, escape::name(&self.name), escape::name(&self.path));
         match &value {
-            Value::Null if row.has_nan => return failed("null or NaN"),
-            Value::Null => return Ok(Outcome::Abstained),
-            Value::Bool(passed) => return Ok(verdict(*passed)),
+            Value::Null if row.has_nan => failed("null or NaN"),
+            Value::Null => Ok(Outcome::Abstained),
+            Value::Bool(passed) => Ok(verdict(*passed)),
             Value::Number(number) => {
-                let number = number.as_f64().unwrap_or_default();
-                self.check(number, row)?;
-                return Ok(scored(number, None));
+                let score = number.as_f64().unwrap_or_default();
+                match self.range {
+                    Some([min, max]) if score < min || score > max => Err(err!(
+                        "{at}: `{path}`: expected a score in [{min}, {max}], the range of --score {name}, found {score}; fix the row, or correct the range"
+                    )),
+                    _ => Ok(scored(score, None)),
+                }
             }
-            Value::String(word) if is_not_finite(word) => return failed(word),
-            _ => {}
-        }
-        if let Some(passed) = value.as_str().and_then(verdict_word) {
-            return Ok(verdict(passed));
-        }
-        let (at, found) = (&row.at, found(&value));
-        let (name, path) = (escape::name(&self.name), escape::name(&self.path));
-        Err(err!(
-            "{at}: --score {name}: expected a number, true or false, or a verdict such as pass or fail at `{path}`, found {found}; name the path of the score, as in {path}.PATH"
-        ))
-    }
-
-    fn check(&self, score: f64, row: &ObjectRow) -> Result<()> {
-        match self.range {
-            Some([min, max]) if score < min || score > max => {
-                let (name, path) = (escape::name(&self.name), escape::name(&self.path));
-                Err(err!(
-                    "{}: `{path}`: expected a score in [{min}, {max}], the range of --score {name}, found {score}; fix the row, or correct the range",
-                    row.at
-                ))
-            }
-            _ => Ok(()),
+            Value::String(word) if is_not_finite(word) => failed(word),
+            other => match other.as_str().and_then(verdict_word) {
+                Some(passed) => Ok(verdict(passed)),
+                None => Err(err!(
+                    "{at}: --score {name}: expected a number, true or false, or a verdict such as pass or fail at `{path}`, found {}; name the path of the score, as in {path}.PATH",
+                    found(other)
+                )),
+            },
         }
     }
 }

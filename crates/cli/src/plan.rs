@@ -43,15 +43,11 @@ pub(super) struct PlanArguments {
     #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = finite)]
     alpha: f64,
     /// The cost of a row, e.g. "12 msat"; by default as in --run
-    #[arg(long, value_name = "AMOUNT", value_parser = msats)]
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_msats)]
     cost: Option<u64>,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     json: bool,
-}
-
-fn msats(text: &str) -> Result<u64, String> {
-    parse_msats(text).map_err(|error| error.to_string())
 }
 
 /// What an earlier run shows.

@@ -83,20 +83,19 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         .read("RESULTS", &args.results)
         .write("--out", Some(&args.out))
         .check()?;
-    let needs_two = match args.results.len() {
-        1 if !args.allow_different.is_empty() => Some("--allow-different"),
-        1 if args.strict_identity => Some("--strict-identity"),
-        1 | 2 => None,
+    let needs_two = !args.allow_different.is_empty() || args.strict_identity;
+    match args.results.len() {
+        1 if needs_two => {
+            return Err(err!(
+                "--allow-different and --strict-identity need two result files to compare, found one"
+            ));
+        }
+        1 | 2 => {}
         found => {
             return Err(err!(
                 "expected one or two result files, found {found}; name two to compare them"
             ));
         }
-    };
-    if let Some(option) = needs_two {
-        return Err(err!(
-            "{option} needs two result files to compare, found one; remove it"
-        ));
     }
     let needs_ids = args.results.len() > 1;
     let open = |file| InputFile::open_scores(&args.own, args.from, file, needs_ids);

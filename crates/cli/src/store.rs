@@ -32,10 +32,10 @@ enum Action {
     #[command(group = ArgGroup::new("limit").required(true).multiple(true))]
     Prune {
         /// Remove records older than this, e.g. 30d
-        #[arg(long, value_name = "TIME", group = "limit", value_parser = crate::options::age)]
+        #[arg(long, value_name = "TIME", group = "limit", value_parser = humantime::parse_duration)]
         older_than: Option<Duration>,
         /// Remove the oldest records until the file is no larger than this, e.g. 1GB
-        #[arg(long, value_name = "SIZE", group = "limit", value_parser = crate::options::size)]
+        #[arg(long, value_name = "SIZE", group = "limit")]
         max_size: Option<ByteSize>,
     },
 }

@@ -93,7 +93,7 @@ fn compare_reads_each_format() {
     // There are no scores in trajectories.
     let ran = run(&folder, "compare --from atif a.atif.jsonl b.atif.jsonl");
     assert_eq!(ran.code, Some(2), "{}", ran.out);
-    let error = "error: a.atif.jsonl: no row has a score; score the rows first: `score FILE --from atif -m NAME --out RUN.jsonl`\n";
+    let error = "error: a.atif.jsonl: no row has a score; score the rows first: `score FILE --from FORMAT -m NAME --out RUN.jsonl`\n";
     assert_eq!(ran.err, error);
 }
 

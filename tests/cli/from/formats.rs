@@ -513,7 +513,7 @@ fn options_of_a_run_need_metrics() {
         "--out",
         "out.jsonl",
     ]);
-    let error = "error: --out requires a run with metrics; add -m NAME, or remove the option to print the scores in the file\n";
+    let error = "error: the following required arguments were not provided: --metric <NAME>; see `list` for all metrics\n";
     assert_eq!((ran.code, &*ran.err), (Some(2), error));
 }
 

@@ -1,19 +1,20 @@
 //! Labels: in the rows of the result file, or in a separate file, joined by id.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::agreement::Label;
+use crate::args::FileArguments;
 use crate::contract::Origin;
-use crate::data::{DataReader, Mapping, ObjectRow};
-use crate::json::{found, text};
+use crate::data::Mapping;
+use crate::json::found;
 use crate::messages::escape;
 use crate::messages::suggest::known_names;
 use crate::output::{CliError, Result, err};
+use crate::own_scores::id_of;
 use crate::results::{Results, parse_cell};
 
 /// A label for each row of the results.
@@ -55,38 +56,35 @@ impl Labels {
         let known = known_names(field, self.known.iter().map(String::as_str));
         Err(err!("{file}: no row has a label `{field}`{known}"))
     }
-}
 
-/// A file of labels, read for these results.
-pub(super) struct LabelFile<'a> {
-    pub(super) file: &'a Path,
-    pub(super) reader: DataReader,
-    /// The mapping of the labels' ids.
-    pub(super) id: Option<&'a Mapping>,
-    pub(super) of: &'a Results,
-}
-
-impl LabelFile<'_> {
-    /// Reads the labels in the order of the results.
-    pub(super) fn read(&self, field: &str) -> Result<Labels> {
-        let mut labels = Labels::default();
+    /// Reads the labels of a file, in the order of the results. Its ids are in `id`, or in the mapping.
+    pub(super) fn in_file(
+        file: &Path,
+        files: &FileArguments,
+        id: Option<&Mapping>,
+        of: &Results,
+        field: &str,
+    ) -> Result<Self> {
+        let mut labels = Self::default();
         let mut by_id = HashMap::new();
-        let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
-        let (results, rows, file) = (self.of.name(), self.of.index(), self.file.display());
-        for row in self.reader.read_objects(self.file)? {
+        let (mut first, mut gold, mut pred) = (None, Vec::new(), None);
+        let (results, rows) = (of.name(), of.index());
+        for row in files.reader().read_objects(file)? {
             let row = row?;
             let label = label(&row.at, field, row.textual, row.find(field).as_deref())?;
             labels.known.extend(row.keys().map(str::to_owned));
-            let (id, hashes) = (self.id_of(&row)?, row.hashes());
+            let (id, hashes) = (id_of(&row, id, true)?, row.hashes());
             let at = row.at;
             if let Some(place) = rows.find(&id) {
-                let own = [rows.gold_hash(place), self.of.rows()[place].pred_hash()];
+                let own = [rows.gold_hash(place), of.rows()[place].pred_hash()];
                 let is_other = |side: usize| {
                     let both = own[side].zip(hashes[side]);
                     both.is_some_and(|(own, other)| own != other)
                 };
                 gold.extend(is_other(0).then(|| id.clone()));
-                preds.extend((is_other(1) && !label.is_missing()).then(|| (at.clone(), place)));
+                if is_other(1) && !label.is_missing() {
+                    pred.get_or_insert_with(|| (at.clone(), place));
+                }
             }
             first.get_or_insert_with(|| (at.clone(), id.clone()));
             if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
@@ -104,94 +102,36 @@ impl LabelFile<'_> {
         if let (true, Some((at, found))) = (labels.places.iter().all(Option::is_none), first) {
             let of_results = if rows.is_empty() { "" } else { rows.id(0) };
             let (of_results, found) = (escape::name(of_results), escape::name(&found));
-            let path = escape::name(self.id.map_or("id", Mapping::path));
-            let advice = self.advice()?;
+            let path = escape::name(id.map_or("id", Mapping::path));
+            let advice = match rows.has_positional() {
+                true => {
+                    "the results have no ids either, so score again with --map id=COLUMN, and pass it here too"
+                }
+                false => {
+                    "pass --map id=COLUMN, with a column that identifies the row in both files"
+                }
+            };
             return Err(err!(
                 "{at}: `{path}`: expected ids from {results} such as `{of_results}`, found `{found}`, and no label has a matching id; {advice}"
             ));
         }
         if !gold.is_empty() {
-            let gold = escape::names(gold.iter().map(String::as_str));
+            let (file, gold) = (
+                file.display(),
+                escape::names(gold.iter().map(String::as_str)),
+            );
             return Err(err!(
                 "the gold rows of {gold} in {file} differ from the gold rows in {results}; compare scores with labels for the same data"
             ));
         }
-        if let Some((label, place)) = preds.first() {
-            let others_too = match preds.len() - 1 {
-                0 => String::new(),
-                1 => ", and so is 1 more label".to_owned(),
-                others => format!(", and so are {others} more labels"),
-            };
-            let (id, at) = (escape::name(rows.id(*place)), rows.at(*place));
+        if let Some((label, place)) = pred {
+            let (id, at) = (escape::name(rows.id(place)), rows.at(place));
             return Err(err!(
-                "{label}: the label of `{id}` is for a different prediction than the one at {at}{others_too}; label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from the labels"
+                "{label}: the label of `{id}` is for a different prediction than the one at {at}; label the predictions in these results, or, if the label applies to both, remove `pred` and `pred_hash` from the labels"
             ));
         }
         labels.without_row = by_id.len() as u64;
         Ok(labels)
-    }
-
-    /// Returns the id of a label: its own, or the value of the mapping.
-    ///
-    /// # Errors
-    /// Returns an error if a row has no id. Its position is not used, because the results may have other rows, in another
-    /// order.
-    fn id_of(&self, row: &ObjectRow) -> Result<String> {
-        let at = &row.at;
-        let Some(mapping) = self.id else {
-            return match row.has_id {
-                true => Ok(row.id.clone()),
-                false => Err(err!(
-                    "{at}: expected an `id`, found a label without one; {}",
-                    self.advice()?
-                )),
-            };
-        };
-        match row.mapped(mapping) {
-            Some(Value::String(id)) if !id.is_empty() => Ok(id),
-            Some(Value::Number(id)) => Ok(id.to_string()),
-            _ => {
-                let keys: Vec<&str> = row.keys().collect();
-                let (path, keys) = (
-                    escape::name(mapping.path()),
-                    escape::names(keys.into_iter()),
-                );
-                Err(err!(
-                    "{at}: expected an id at `{path}`, found neither a string nor a number; the row has {keys}"
-                ))
-            }
-        }
-    }
-
-    /// Returns what to write to give labels ids. Row positions do not work as ids, because a label may be at another one.
-    fn advice(&self) -> Result<String> {
-        if self.of.index().has_positional() {
-            let again = "the results have no ids either, so score again with --map id=COLUMN, and pass it here too";
-            return Ok(again.to_owned());
-        }
-        Ok(match self.fitting_column()? {
-            Some(column) => format!("pass --map id={}", escape::name(&column)),
-            None => {
-                "no column contains ids from the results, so pass --map id=COLUMN to both commands"
-                    .to_owned()
-            }
-        })
-    }
-
-    /// Returns the column with the most ids of these results, if any.
-    fn fitting_column(&self) -> Result<Option<String>> {
-        let mut known: IndexMap<String, u64> = IndexMap::new();
-        for row in self.reader.read_objects(self.file)? {
-            let row = row?;
-            for column in row.keys() {
-                let id = row.find(column).map(Cow::into_owned).and_then(text);
-                let is_id = id.is_some_and(|id| self.of.index().find(&id).is_some());
-                *known.entry(column.to_owned()).or_default() += u64::from(is_id);
-            }
-        }
-        let fitting = known.into_iter().filter(|(_, ids)| *ids > 0).rev();
-        let best = fitting.max_by_key(|(_, ids)| *ids);
-        Ok(best.map(|(column, _)| column))
     }
 }
 

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use indexmap::IndexMap;
-use labels::LabelFile;
 pub(super) use labels::Labels;
 use serde::Serialize;
 use serde_json::Value;
@@ -25,7 +24,7 @@ use crate::contract::score::OFFLINE_JUDGE;
 use crate::data::Mapping;
 use crate::evaluate::{JudgeReplies, JudgedBy, JudgedByTally};
 use crate::messages::escape;
-use crate::messages::suggest::known_names;
+use crate::messages::suggest::did_you_mean;
 use crate::metrics::Registry;
 use crate::results::{FORMAT, ResultRow, ResultScore, Results, ResultsError, RunManifest};
 
@@ -113,19 +112,11 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         [] => results.metrics().collect(),
         named => named.iter().map(String::as_str).collect(),
     };
-    let rated = names.iter().map(|name| ratings(&results, name));
-    let rated = rated.collect::<Result<Vec<_>>>()?;
-    let is_unrated = |ratings: &Vec<Rating>| ratings.iter().all(|rating| *rating == absent());
-    if let (false, Some(unrated)) = (args.metrics.is_empty(), rated.iter().position(is_unrated)) {
-        let (file, name) = (args.results.display(), names[unrated]);
-        let known = known_names(name, results.metrics());
-        return Err(err!("{file}: no row has a score for `{name}`{known}"));
-    }
     let labels = labels(&results, &args.label, args.id.as_ref(), &args.labels)?;
-    if let (Some(_), [first, second, ..]) = (args.next, &*names) {
-        let (first, second) = (escape::name(first), escape::name(second));
+    if args.next.is_some() && names.len() > 1 {
         return Err(err!(
-            "--next: expected one metric, found `{first}` and `{second}`; name one with -m"
+            "--next: expected one metric, found {}; name one with -m",
+            escape::names(names.into_iter())
         ));
     }
     let (mut metrics, mut next) = (IndexMap::new(), Vec::new());
@@ -135,8 +126,8 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         results: &results,
         labels: &labels,
     };
-    for (name, ratings) in names.into_iter().zip(rated) {
-        let (agreement, rows) = rated_run.agreement(name, ratings)?;
+    for name in names {
+        let (agreement, rows) = rated_run.agreement(name)?;
         next.extend(rows.into_iter().map(|row| &*results.rows()[row].id));
         let judged_offline = scores(&results, metric_of(name)).filter(|it| it.is_judged_offline);
         let measured = Measured {
@@ -194,18 +185,10 @@ pub(super) fn labels(
     let Some(file) = &args.file else {
         return Labels::in_results(results, label)?.checked(results.name(), label);
     };
-    let labels = LabelFile {
-        file,
-        reader: args.files.reader(),
-        id,
-        of: results,
-    };
-    labels
-        .read(label)?
+    Labels::in_file(file, &args.files, id, results, label)?
         .checked(&file.display().to_string(), label)
 }
 
-/// A run whose scores are compared with labels.
 struct RatedRun<'a> {
     registry: &'a Registry,
     args: &'a AgreeArguments,
@@ -231,7 +214,7 @@ impl RatedRun<'_> {
     }
 
     /// Returns the agreement of a metric, and the rows to label next.
-    fn agreement(&self, name: &str, ratings: Vec<Rating>) -> Result<(Agreement, Vec<usize>)> {
+    fn agreement(&self, name: &str) -> Result<(Agreement, Vec<usize>)> {
         let (registry, results, labels) = (self.registry, self.results, self.labels);
         let args = self.args;
         let direction = match identity(results, name) {
@@ -244,8 +227,9 @@ impl RatedRun<'_> {
             .label_sample(args.label_sample.unwrap_or_default())
             .seed(args.seed);
         builder = set(builder, args.error_rates, AgreementBuilder::error_rates);
-        let pairs = ratings.into_iter().zip(labels.labels.iter().cloned());
-        let pairs: Vec<_> = pairs.collect();
+        let rows = results.rows().iter().zip(&labels.labels);
+        let pairs = rows.map(|(row, label)| Ok((rating(row, name)?, label.clone())));
+        let pairs = pairs.collect::<Result<Vec<_>>>()?;
         let id = |row: usize| results.rows()[row].id.clone();
         let next = args.next.map_or(Ok(Vec::new()), |count| {
             builder.next_labels(&pairs, id, count as usize)
@@ -265,8 +249,9 @@ impl RatedRun<'_> {
         if agreement.compared == 0 {
             let labelled = labels.labels.iter().filter(|label| !label.is_missing());
             let (file, label, labelled) = (args.results.display(), &args.label, labelled.count());
+            let known = did_you_mean(name, results.metrics()).unwrap_or_default();
             return Err(err!(
-                "{file}: no row has both a score for `{name}` and a label `{label}`; rows with a score: {}, rows with a label: {labelled}",
+                "{file}: no row has both a score for `{name}` and a label `{label}`; rows with a score: {}, rows with a label: {labelled}{known}",
                 agreement.without_label
             ));
         }
@@ -314,10 +299,11 @@ impl Report<'_> {
             let ids = Vec::from_iter(self.next.iter().map(|id| escape::name(id))).join("\n");
             text.push_str(&format!("\nlabel these rows next:\n{ids}\n"));
         }
-        match self.labels_without_row {
-            0 => {}
-            1 => text.push_str("\n1 label has no row in the results\n"),
-            labels => text.push_str(&format!("\n{labels} labels have no row in the results\n")),
+        if self.labels_without_row > 0 {
+            let labels = self.labels_without_row;
+            text.push_str(&format!(
+                "\nlabels without a row in the results: {labels}\n"
+            ));
         }
         text
     }
@@ -328,11 +314,6 @@ fn absent() -> Rating {
 }
 
 /// Returns the rating of each row.
-fn ratings(results: &Results, name: &str) -> Result<Vec<Rating>> {
-    let rows = results.rows().iter();
-    rows.map(|row| rating(row, name)).collect()
-}
-
 /// Returns the rating by a metric or, after a dot, by one of its parts, components or metadata entries.
 fn rating(row: &ResultRow, name: &str) -> Result<Rating> {
     let (metric, part) = match name.split_once('.') {

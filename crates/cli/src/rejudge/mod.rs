@@ -23,7 +23,6 @@ use super::score::{self, Run};
 use crate::agreement::{Closeness, Rating};
 use crate::contract::MetricIdentity;
 use crate::data::{Mapping, NamedFile};
-use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{Comparison, ComparisonBuilder, FORMAT, MetricComparison, Results};
@@ -113,7 +112,8 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let result = run.evaluate()?;
     #[cfg(feature = "lm")]
     args.options.warn(run.usage(Some(&result)));
-    if let Some(exit) = unfinished(&result, args)? {
+    if let Some(exit) = run.unfinished(&result)? {
+        print_error("the judges are not compared");
         return Ok(exit);
     }
     let violations = run.violations(&result);
@@ -126,27 +126,6 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
         true => printed,
         false => ExitCode::FAILURE,
     })
-}
-
-/// Returns the exit code for a run that did not judge all rows and so is not compared.
-fn unfinished(result: &EvaluationResult, args: &RejudgeArguments) -> Result<Option<ExitCode>> {
-    let (why, exit) = match &result.ending {
-        Ending::OutputFailed(error) => return Err(error.clone().into()),
-        Ending::Stopped => ("", ExitCode::from(score::INTERRUPTED)),
-        Ending::MaxErrors => (", because --max-errors was reached", ExitCode::FAILURE),
-        _ => return Ok(None),
-    };
-    let out = args.out.as_ref().map(|out| out.display());
-    let kept = out.map(|out| format!("; their scores are written to {out}"));
-    let kept = kept.unwrap_or_default();
-    let rows = result.rows;
-    print_error(format_args!(
-        "stopped after {rows} rows{why}; the judges are not compared{kept}"
-    ));
-    let first = result.first_error.as_ref();
-    args.options
-        .warn(first.map(|error| format!("warning: first error: {error}")));
-    Ok(Some(exit))
 }
 
 /// The output of `--json`.
@@ -218,14 +197,14 @@ impl<'a> Rejudged<'a> {
     fn check(&self) -> Result<()> {
         let builder = self.comparison().metrics(self.metrics);
         builder.of(self.old, self.old)?;
-        let closer = self.labels.map(|labels| self.closer(labels, None));
-        closer.map_or(Ok(()), |closer| closer.map(drop))
+        let closer = self.labels.map(|labels| self.closer(labels, self.old));
+        closer.transpose().map(drop)
     }
 
     fn report(&self, new: &Results) -> Result<Report<'a>> {
         let builder = self.comparison().metrics(self.metrics);
         let comparison = builder.allow_different(self.metrics).of(self.old, new)?;
-        let labels = self.labels.map(|labels| self.closer(labels, Some(new)));
+        let labels = self.labels.map(|labels| self.closer(labels, new));
         Ok(Report {
             format: FORMAT,
             comparison,
@@ -241,8 +220,8 @@ impl<'a> Rejudged<'a> {
     }
 
     /// Says which judge is closer to the labels.
-    fn closer(&self, labels: &Labels, new: Option<&Results>) -> Result<Closer<'a>> {
-        let runs = [self.old, new.unwrap_or(self.old)];
+    fn closer(&self, labels: &Labels, new: &Results) -> Result<Closer<'a>> {
+        let runs = [self.old, new];
         let metrics = self.metrics.iter();
         let measured = metrics.map(|name| Ok((name.clone(), self.closeness(name, labels, new)?)));
         let measured = measured.collect::<Result<IndexMap<_, _>>>()?;
@@ -268,21 +247,21 @@ impl<'a> Rejudged<'a> {
         })
     }
 
-    /// Returns how close both judges are to the labels, in the rows of the old run. Without a new run, a score without a
-    /// verdict counts as different, because it may be any number.
-    fn closeness(&self, name: &str, labels: &Labels, new: Option<&Results>) -> Result<Closeness> {
+    /// Returns how close both judges are to the labels, in the rows of the old run. If there is no other run yet, a score
+    /// without a verdict counts as different, because it may be any number.
+    fn closeness(&self, name: &str, labels: &Labels, new: &Results) -> Result<Closeness> {
         let (old, args) = (self.old, self.args);
         let against = |reason: &dyn Display| {
             let label = escape::name(args.label.as_deref().unwrap_or_default());
             err!("`{}` against `{label}`: {reason}", escape::name(name))
         };
         let mut rows = Vec::with_capacity(2 * old.rows().len());
-        for run in [Some(old), new] {
+        for run in [old, new] {
             for (row, label) in old.rows().iter().zip(&labels.labels) {
-                let row = run.unwrap_or(old).row(&row.id);
+                let row = run.row(&row.id);
                 let score = row.and_then(|row| row.scores.get(name));
                 let rating = match score.map_or(Rating::from(None::<bool>), agree::rating_of) {
-                    Rating::Score(_) if run.is_none() => Rating::Score(0.5),
+                    Rating::Score(_) if std::ptr::eq(old, new) => Rating::Score(0.5),
                     rating => rating,
                 };
                 rows.push((rating, label.clone()));
@@ -298,24 +277,16 @@ impl<'a> Rejudged<'a> {
     }
 }
 
-/// Returns the models of a metric in both runs, without their endpoints if the models differ.
+/// Returns the models of a metric in both runs, without their endpoints.
 fn judge_names(runs: [&Results; 2], metric: &str) -> [String; 2] {
-    let models = runs.map(|run| {
+    let names = runs.map(|run| {
         let identity = run.manifest().and_then(|it| it.run.metrics.get(metric));
-        identity.map(|it| it.models().to_vec()).unwrap_or_default()
+        let models = identity.map_or(&[][..], MetricIdentity::models).iter();
+        let ids = models.map(|model| model.split_once(" at ").map_or(&**model, |(id, _)| id));
+        escape::name(&Vec::from_iter(ids).join(" and ")).into_owned()
     });
-    let names = |end: fn(&str) -> &str| {
-        let joined = |models: &Vec<String>| {
-            let names: Vec<_> = models.iter().map(|model| end(model)).collect();
-            escape::name(&names.join(" and ")).into_owned()
-        };
-        [joined(&models[0]), joined(&models[1])]
-    };
-    let short = names(|model| model.split_once(" at ").map_or(model, |(id, _)| id));
-    let long = names(|model| model);
-    match (short[0] != short[1], long[0] != long[1]) {
-        (true, _) => short,
-        (false, true) => long,
-        (false, false) => [format!("{} (A)", short[0]), format!("{} (B)", short[1])],
+    match &names {
+        [a, b] if a == b => [format!("{a} (A)"), format!("{b} (B)")],
+        _ => names,
     }
 }

@@ -12,7 +12,7 @@ use super::{Rows, Run, of_rows};
 use crate::args::LmArguments;
 use crate::evaluate::{EarlyGate, Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate};
-use crate::output::{Result, err, print_error, print_report};
+use crate::output::{CliError, Result, print_error, print_report};
 use crate::results::FORMAT;
 
 impl Run<'_> {
@@ -21,7 +21,7 @@ impl Run<'_> {
         args.options.warn(self.unused_warnings());
         let rows = self.open()?;
         for gate in &args.stop_when {
-            gate.parse::<EarlyGate>().map_err(|error| err!("{error}"))?;
+            gate.parse::<EarlyGate>().map_err(CliError::new)?;
         }
         let builder = of_rows(self.with_metrics(Evaluate::builder()), args);
         let evaluate = builder.keep_results(false).build()?;
@@ -64,30 +64,19 @@ impl Estimated {
     fn text(&self, args: &LmArguments) -> String {
         let total = &self.total;
         if total.calls + total.cached_calls == 0 {
-            let why = match args.offline {
-                true => "with --offline no language model is called",
-                false => "no metric in this run calls a language model",
-            };
-            return format!("{why}; the run costs nothing\n");
+            return "this run calls no language model, so it costs nothing\n".to_owned();
         }
         let (calls, msats) = (total.calls, total.replies_msats);
-        let counted = |number: u64, [one, many]: [&str; 2]| match number {
-            1 => format!("1 {one}"),
-            number => format!("{number} {many}"),
-        };
+        let (rows, stored) = (self.rows, total.cached_calls);
         let mut lines = vec![
-            format!(
-                "{}: {}, {}",
-                counted(self.rows, ["row", "rows"]),
-                counted(calls, ["call", "calls"]),
-                counted(total.cached_calls, ["stored reply", "stored replies"])
-            ),
+            format!("{rows} rows: {calls} calls, {stored} stored replies"),
             format!("at most {msats} msat if every call gets a valid reply on the first attempt"),
         ];
         if let Some(budget) = args.budget {
-            let covers = match budget < msats {
-                true => "does not cover",
-                false => "covers",
+            let covers = if budget < msats {
+                "does not cover"
+            } else {
+                "covers"
             };
             lines.push(format!("--budget {budget} msat {covers} this amount"));
         }

@@ -7,6 +7,7 @@ use crate::contract::{MetricSpec, ScoreKind, ScoreRange};
 use crate::evaluate::{EvaluationResult, MetricSummary};
 use crate::messages::escape;
 use crate::messages::suggest::did_you_mean;
+use crate::options::metric_of;
 use crate::output::Result;
 
 /// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range. A
@@ -28,11 +29,13 @@ pub(crate) fn check(
     limit.check(&format!("--fail-under {name}="), name, range, reachable)
 }
 
-impl<'a> Run<'a> {
+impl Run<'_> {
     /// Returns a line for each violated limit.
     pub(crate) fn violations(&self, result: &EvaluationResult) -> Vec<String> {
-        let gates = self.gates(result).into_iter();
-        let mut lines: Vec<String> = gates.filter_map(|gate| gate.violation).collect();
+        let limits = self.args.fail_under.iter();
+        let mut lines: Vec<String> = limits
+            .filter_map(|limit| self.violation(limit, result))
+            .collect();
         lines.extend(failed_gates(result));
         lines.extend(self.all_failed(result));
         lines.extend(self.beyond_budget(result));
@@ -40,50 +43,44 @@ impl<'a> Run<'a> {
         lines
     }
 
-    /// Returns the limits of the run, except those with invalid names.
-    pub(super) fn gates(&self, result: &EvaluationResult) -> Vec<Gate<'a>> {
-        let gate = |threshold: &'a MetricThreshold| {
-            let MetricThreshold { name, limit } = threshold;
-            let summary = result.metric(name);
-            if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
-                // Reported as an invalid name.
-                return None;
-            }
-            let entry = self.registry.get(threshold.metric());
-            let is_higher_better = entry.is_none_or(|entry| entry.spec().higher_is_better());
-            let bound = match is_higher_better {
-                true => "at least",
-                false => "at most",
+    /// Returns the line that reports the violation of a limit. An invalid name is reported elsewhere.
+    fn violation(
+        &self,
+        MetricThreshold { name, limit }: &MetricThreshold,
+        result: &EvaluationResult,
+    ) -> Option<String> {
+        let summary = result.metric(name);
+        if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
+            return None;
+        }
+        let entry = self.registry.get(metric_of(name));
+        let is_higher_better = entry.is_none_or(|entry| entry.spec().higher_is_better());
+        if let Some(reason) = summary.and_then(|summary| summary.not_defined.as_deref()) {
+            let reason = escape::escaped(reason);
+            return Some(format!("{name}: not defined: {reason}; expected {limit}"));
+        }
+        let Some(score) = summary.and_then(|summary| summary.score) else {
+            let bound = if is_higher_better {
+                "at least"
+            } else {
+                "at most"
             };
-            let not_defined = summary.and_then(|summary| summary.not_defined.as_deref());
-            let score = summary.and_then(|summary| summary.score);
-            let violation = match (not_defined, score) {
-                (Some(reason), _) => {
-                    let reason = escape::escaped(reason);
-                    Some(format!("{name}: not defined: {reason}; expected {limit}"))
-                }
-                (None, None) => {
-                    let hint = unknown_part(threshold, result);
-                    Some(format!(
-                        "{name}: no row was scored; expected {bound} {limit}{hint}"
-                    ))
-                }
-                (None, Some(score)) if is_higher_better && score < limit.score => {
-                    Some(format!("{name}: {} is below {limit}", limit.written(score)))
-                }
-                (None, Some(score)) if !is_higher_better && score > limit.score => Some(format!(
-                    "{name}: {} is above {limit}, and lower is better",
-                    limit.written(score)
-                )),
-                _ => None,
-            };
-            Some(Gate {
-                threshold,
-                bound,
-                violation,
-            })
+            let known = result.metrics.iter().map(|summary| &*summary.name);
+            let hint = did_you_mean(name, known).unwrap_or_default();
+            return Some(format!(
+                "{name}: no row was scored; expected {bound} {limit}{hint}"
+            ));
         };
-        self.args.fail_under.iter().filter_map(gate).collect()
+        match is_higher_better {
+            true if score < limit.score => {
+                Some(format!("{name}: {} is below {limit}", limit.written(score)))
+            }
+            false if score > limit.score => Some(format!(
+                "{name}: {} is above {limit}, and lower is better",
+                limit.written(score)
+            )),
+            _ => None,
+        }
     }
 
     /// Returns the summaries of the metrics that the command names.
@@ -102,10 +99,7 @@ impl<'a> Run<'a> {
         let failed = self.named(result).filter(move |metric| {
             metric.failed > 0 && metric.failed == metric.rows() && !has_threshold(&metric.name)
         });
-        failed.map(|metric| match metric.failed {
-            1 => format!("{}: the only row failed", metric.name),
-            rows => format!("{}: all {rows} rows failed", metric.name),
-        })
+        failed.map(|metric| format!("{}: all {} rows failed", metric.name, metric.failed))
     }
 
     /// Returns a line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
@@ -125,20 +119,4 @@ fn failed_gates(result: &EvaluationResult) -> impl Iterator<Item = String> {
     let gates = result.early.iter().flat_map(|early| &early.gates);
     let failed = gates.filter(|gate| gate.passed == Some(false));
     failed.map(|gate| format!("--stop-when \"{}\": the gate failed", gate.gate))
-}
-
-/// A limit from `--fail-under`, and the line that reports its violation.
-pub(super) struct Gate<'a> {
-    pub(super) threshold: &'a MetricThreshold,
-    /// `at least` or `at most`.
-    pub(super) bound: &'static str,
-    pub(super) violation: Option<String>,
-}
-
-/// Suggests the named score that was probably meant, if rows have only others.
-fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> String {
-    let known = result.metrics.iter().map(|summary| &*summary.name);
-    let prefix = format!("{}.", threshold.metric());
-    let known = known.filter(|name| name.starts_with(&prefix));
-    did_you_mean(&threshold.name, known).unwrap_or_default()
 }

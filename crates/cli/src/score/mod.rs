@@ -16,21 +16,20 @@ mod report;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ci_files::CiFile;
+use ci_files::{CiFile, Content, row_file};
 use dsrs_metrics_formats::Epochs;
 pub(super) use models::Run;
 use plan::Builder;
 pub(super) use plan::configure;
-pub(super) use report::INTERRUPTED;
 
 use super::args::ScoreArguments;
 use super::files::Files;
 use super::from::{InputFile, print_scores};
 use super::options::set;
 use super::otlp::Otlp;
-use super::output::{Result, err, fail_each, print_error};
+use super::output::{Result, err, fail_each};
 use crate::data::{Format, NamedFile, Pairs, Samples};
-use crate::evaluate::{Ending, Evaluate, EvaluationResult, Sample, StopSettings};
+use crate::evaluate::{Evaluate, EvaluationResult, Sample, StopSettings};
 use crate::metrics::Registry;
 use crate::results::{ResultsError, manifest_of};
 
@@ -105,52 +104,77 @@ impl Run<'_> {
         };
         let ci_files = ci_files::create(args)?;
         let otlp = Otlp::new(&args.otlp)?;
-        let builder = Evaluate::builder();
-        #[cfg(feature = "lm")]
-        let builder = self.observed(builder)?;
-        let builder = otlp.observe(self.with_metrics(builder), self.ledger());
-        let mut builder = evaluator(builder, &ci_files, args)?;
+        let mut builder = otlp.observe(self.builder(&ci_files)?, self.ledger());
         if let Rows::Samples(samples) = &rows {
             builder = builder.repeats(samples.repeats());
         }
         let result = self.evaluate_rows(&builder.build()?, rows);
         #[cfg(feature = "lm")]
         let usage = self.usage(result.as_ref().ok());
-        let mut written_file = None;
-        let code = match result {
-            Ok(result) => {
-                let is_written = !matches!(result.ending, Ending::OutputFailed(_));
-                written_file = args.out.as_deref().filter(|_| is_written);
-                let code = self.report(&result, &ci_files);
-                let failed = fail_each(ci_files.iter().map(|file| file.write(self, &result)));
-                #[cfg(feature = "lm")]
-                let failed = fail_each([self.end(&result)]).or(failed);
-                code.map(|code| failed.unwrap_or(code))
-            }
-            Err(error) => {
-                let unchanged = ci_files.iter().filter_map(CiFile::unchanged);
-                unchanged.for_each(print_error);
-                Err(error)
-            }
-        };
+        let code = result.and_then(|result| {
+            let code = self.report(&result, &ci_files);
+            let failed = fail_each(ci_files.iter().map(|file| file.write(self, &result)));
+            #[cfg(feature = "lm")]
+            let failed = fail_each([self.end(&result)]).or(failed);
+            code.map(|code| failed.unwrap_or(code))
+        });
         #[cfg(feature = "lm")]
         args.options.warn(usage);
-        otlp.finish(written_file);
+        otlp.finish();
         code
     }
 
     /// Scores the rows for another command, without reporting the result.
     pub(super) fn evaluate(&self) -> Result<EvaluationResult> {
         let rows = self.open()?;
-        let builder = Evaluate::builder();
-        #[cfg(feature = "lm")]
-        let builder = self.observed(builder)?;
-        let builder = evaluator(self.with_metrics(builder), &[], self.args)?;
-        let evaluate = builder.keep_results(true).build()?;
+        let evaluate = self.builder(&[])?.keep_results(true).build()?;
         let result = self.evaluate_rows(&evaluate, Rows::Pairs(rows))?;
         #[cfg(feature = "lm")]
         self.end(&result)?;
         Ok(result)
+    }
+
+    /// Builds the harness with the options of the command.
+    fn builder(&self, ci_files: &[CiFile]) -> Result<Builder> {
+        let args = self.args;
+        let builder = self.with_metrics(Evaluate::builder());
+        #[cfg(feature = "lm")]
+        let builder = self.observed(builder)?;
+        let mut builder = of_rows(builder, args)
+            .failures(|failures| failures.score(args.failure_score))
+            .display_progress(!args.options.quiet)
+            .keep_results(false)
+            .stop(|stop| stop.grace_period(args.options.grace));
+        if let Some(field) = &args.group {
+            builder = builder.statistics(|statistics| statistics.group(field));
+        }
+        if let Some(samples) = args.bootstrap {
+            builder = builder.statistics(|statistics| statistics.bootstrap(samples));
+        }
+        if !args.stop_when.is_empty() {
+            builder = builder.stop(|stop| stop.when_decided(&args.stop_when, args.alpha));
+        }
+        builder = set(builder, args.options.max_errors, Builder::max_errors);
+        builder = set(builder, args.label.as_ref(), Builder::label);
+        builder = set(builder, args.options.timeout, Builder::timeout);
+        for (name, value) in &args.tags {
+            builder = builder.tag(name, value);
+        }
+        if let Some(out) = &args.out {
+            builder = save_to(builder, out)?.files(|files| {
+                files
+                    .escape_formulas(!args.raw_csv)
+                    .save_rows(args.with_rows)
+            });
+        }
+        for file in ci_files {
+            builder = match &file.content {
+                Content::JUnit(rows) => builder.files(|files| files.jsonl(row_file(rows))),
+                Content::Markdown(rows) => builder.observer(rows.clone()),
+                Content::Summary => builder,
+            };
+        }
+        Ok(builder)
     }
 
     /// Adds the metrics. The last one is that of `--truth`, if set, and judges a sample.
@@ -200,44 +224,6 @@ fn files(args: &ScoreArguments) -> Files {
         .json_output(args.json)
 }
 
-/// Builds the harness with the options of the command.
-fn evaluator(builder: Builder, ci_files: &[CiFile], args: &ScoreArguments) -> Result<Builder> {
-    let mut builder = of_rows(builder, args)
-        .failures(|failures| failures.score(args.failure_score))
-        .display_progress(!args.options.quiet)
-        .keep_results(false)
-        .stop(|stop| stop.grace_period(args.options.grace));
-    if let Some(field) = &args.group {
-        builder = builder.statistics(|statistics| statistics.group(field));
-    }
-    if let Some(samples) = args.bootstrap {
-        builder = builder.statistics(|statistics| statistics.bootstrap(samples));
-    }
-    if !args.stop_when.is_empty() {
-        builder = builder.stop(|stop| stop.when_decided(&args.stop_when, args.alpha));
-    }
-    builder = set(builder, args.options.max_errors, Builder::max_errors);
-    builder = set(builder, args.label.as_ref(), Builder::label);
-    builder = set(builder, args.options.timeout, Builder::timeout);
-    for (name, value) in &args.tags {
-        builder = builder.tag(name, value);
-    }
-    if let Some(out) = &args.out {
-        builder = save_to(builder, out)?.files(|files| {
-            files
-                .escape_formulas(!args.raw_csv)
-                .save_rows(args.with_rows)
-        });
-    }
-    for file in ci_files {
-        builder = set(builder, file.not_passed.clone(), Builder::observer);
-        builder = set(builder, file.row_file.as_ref(), |builder, rows| {
-            builder.files(|files| files.jsonl(&rows.0))
-        });
-    }
-    Ok(builder)
-}
-
 /// Sets the options that determine which rows are evaluated, and how often.
 fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
     let builder = builder
@@ -251,18 +237,17 @@ fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
 
 /// Adds the result file of `--out`.
 fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
-    let reject = |reason: &str| {
-        let (out, known) = (out.display(), Format::EXTENSIONS);
-        Err(err!("--out {out}: {reason} extension; expected {known}"))
-    };
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.files(|files| files.jsonl(out))),
         Some(Format::Json) => Ok(builder.files(|files| files.json(out))),
         Some(Format::Csv) => Ok(builder.files(|files| files.csv(out))),
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => Ok(builder.files(|files| files.parquet(out))),
-        None if out.extension().is_none() => reject("missing"),
-        _ => reject("unknown"),
+        _ => Err(err!(
+            "--out {}: unknown extension; expected {}",
+            out.display(),
+            Format::EXTENSIONS
+        )),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
 use crate::lm::Ledger;
 #[cfg(feature = "lm")]
-use crate::lm::{CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
+use crate::lm::{LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE, Store};
 use crate::metrics::Registry;
 use crate::options::set;
 use crate::output::Result;
@@ -160,21 +160,6 @@ impl Run<'_> {
         }
     }
 
-    /// Returns a warning if no metric uses the model from `--lm`.
-    fn unused_model(&self) -> Option<String> {
-        let id = self.args.options.lm.lm.as_ref()?;
-        let uses_model = |requirement: &Requirement| match requirement.lm() {
-            Some(lm) => {
-                let named = self.models.as_ref().map(|models| models.named(id));
-                named.is_some_and(|named| named.is_ok_and(|named| Arc::ptr_eq(lm, &named)))
-            }
-            // The run itself reports an invalid model.
-            None => !requirement.is_check() && requirement.embedding_model().is_none(),
-        };
-        (!self.requires(uses_model))
-            .then(|| format!("warning: --lm {id}: no metric in this run uses this model"))
-    }
-
     /// Returns a line for each metric whose rows were skipped because of the budget. Adds a line if the calls cost more
     /// than the budget, which happens only if a provider charges more tokens than a call allows.
     pub(super) fn beyond_budget(&self, result: &EvaluationResult) -> Vec<String> {
@@ -202,15 +187,6 @@ impl Run<'_> {
         lines
     }
 
-    /// Returns a warning if a provider reported more tokens than a call allowed, within the budget.
-    pub(super) fn overrun_warning(&self) -> Option<String> {
-        let budget = self.budget.as_ref();
-        let overrun = budget.filter(|it| it.overrun_msats() == 0)?.overrun()?;
-        Some(format!(
-            "warning: {overrun}; calls may cost more than --budget reserves for them"
-        ))
-    }
-
     /// Returns a summary of the calls, if there were any. A run that failed after its preflight probes has no result,
     /// and no summary.
     pub(crate) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
@@ -223,12 +199,9 @@ impl Run<'_> {
         }
         let of_probes = match probes.calls {
             0 => String::new(),
-            1 => format!("; including 1 probe, {} msat", probes.cost_msats),
-            calls => format!("; including {calls} probes, {} msat", probes.cost_msats),
+            calls => format!("; probes: {calls}, {} msat", probes.cost_msats),
         };
-        let of_rows = result.and_then(|result| declared_cost(result, total, probes));
-        let of_rows = of_rows.unwrap_or_default();
-        Some(format!("language models: {total}{of_probes}{of_rows}"))
+        Some(format!("language models: {total}{of_probes}"))
     }
 }
 
@@ -242,7 +215,12 @@ impl Run<'_> {
 
     /// Returns `true` if a metric has such a requirement.
     fn requires(&self, is_met: impl Fn(&Requirement) -> bool) -> bool {
-        let requirements = requirements(self.settings(), &self.metrics);
+        let mut requirements = Vec::new();
+        self.settings().scope_sync(|| {
+            for metric in &self.metrics {
+                metric.requirements(&mut requirements);
+            }
+        });
         requirements.iter().any(is_met)
     }
 
@@ -251,64 +229,29 @@ impl Run<'_> {
         self.models.as_ref()?.ledger()
     }
 
-    /// Returns warnings about models that no metric uses or that are not called.
+    /// Returns warnings about options that no metric uses. The run itself reports a model that is missing or invalid.
     pub(crate) fn unused_warnings(&self) -> Vec<String> {
-        let (args, metrics) = (&self.args.options.lm, &self.metrics);
-        #[cfg(feature = "lm")]
-        let of_judges = match args.offline {
-            true => unused_offline(metrics, Models::chosen().as_deref()),
-            false => self.unused_model(),
+        let lm = &self.args.options.lm;
+        let is_used = |is_met: fn(&Requirement) -> bool| {
+            self.requires(|it| is_met(it) || it.missing_reason().is_some())
         };
-        #[cfg(not(feature = "lm"))]
-        let of_judges = unused_offline(metrics, None).filter(|_| args.offline);
-        let is_used =
-            |it: &Requirement| it.embedding_model().is_some() || it.missing_reason().is_some();
-        let embed = args.embed.as_ref().filter(|_| !self.requires(is_used));
-        let of_embedder =
-            embed.map(|id| format!("warning: --embed {id}: no metric in this run uses embeddings"));
-        of_judges.into_iter().chain(of_embedder).collect()
+        let options = [
+            ("--lm", lm.lm.is_some() && !is_used(|it| it.lm().is_some())),
+            ("--offline", lm.offline && !is_used(Requirement::is_offline)),
+            (
+                "--embed",
+                lm.embed.is_some() && !is_used(|it| it.embedding_model().is_some()),
+            ),
+        ];
+        let unused = options.iter().filter(|(_, is_unused)| *is_unused);
+        unused
+            .map(|(option, _)| format!("warning: {option}: no metric in this run uses it"))
+            .collect()
     }
 }
 
 fn with_embedder(models: Models, args: &LmArguments) -> Models {
     set(models, args.embed.as_deref(), Models::with_embedder)
-}
-
-/// Returns what the metrics need with these settings.
-fn requirements(settings: Settings, metrics: &[Arc<dyn Metric>]) -> Vec<Requirement> {
-    let mut requirements = Vec::new();
-    settings.scope_sync(|| {
-        for metric in metrics {
-            metric.requirements(&mut requirements);
-        }
-    });
-    requirements
-}
-
-/// Returns a warning if `--offline` has no effect, or overrides the model from `DSRS_LM`.
-fn unused_offline(metrics: &[Arc<dyn Metric>], chosen: Option<&str>) -> Option<String> {
-    let is_used = |it: &Requirement| it.is_offline() || it.missing_reason().is_some();
-    let offline = Settings::new().with(Models::offline());
-    if !requirements(offline, metrics).iter().any(is_used) {
-        return Some("warning: --offline: no metric in this run is a judge".to_owned());
-    }
-    chosen.map(|id| format!("warning: --offline: the model set in DSRS_LM, {id}, is not called"))
-}
-
-/// Returns the cost charged to rows, if it exceeds the known cost of their calls.
-#[cfg(feature = "lm")]
-fn declared_cost(
-    result: &EvaluationResult,
-    total: CallTotals,
-    probes: CallTotals,
-) -> Option<String> {
-    let charged: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
-    let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
-    (total.unpriced > probes.unpriced && is_more).then(|| {
-        format!(
-            "; rows are charged {charged} msat, the judges' declared cost for calls of unknown cost"
-        )
-    })
 }
 
 /// Returns the folder of the store; `None` without one.

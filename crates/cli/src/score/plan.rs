@@ -40,43 +40,31 @@ pub(crate) fn configure(
             return Err(err!("duplicate metric `{name}`; list it once"));
         }
     }
-    check_names(args)?;
+    let unknown = |name: &str, option: &str| {
+        let hint = did_you_mean(name, names(args));
+        let hint = hint.as_deref().unwrap_or("; add it with -m");
+        err!("{option}: `{name}` is not a metric in this run{hint}")
+    };
     for param in &args.params {
-        let Some((_, params)) = selected.get_mut(&*param.metric) else {
-            continue;
+        let Param { metric, key, value } = param;
+        let Some((_, params)) = selected.get_mut(&**metric) else {
+            return Err(unknown(metric, &format!("--param {metric}.{key}")));
         };
-        if params.has(&param.key) {
-            let (metric, key) = (&param.metric, &param.key);
+        if params.has(key) {
             return Err(err!("--param {metric}.{key}: set twice; set it once"));
         }
-        params.insert(&param.key, &param.value);
+        params.insert(key, value);
     }
     let create = |(entry, params): &(&Entry, Params)| entry.create(params).map_err(of_metric);
     let metrics = selected.values().map(create).collect::<Result<Vec<_>>>()?;
     for threshold in &args.fail_under {
         let Some(place) = selected.get_index_of(threshold.metric()) else {
-            continue;
+            let name = &threshold.name;
+            return Err(unknown(name, &format!("--fail-under {name}")));
         };
         limits::check(threshold, &metrics[place].spec(), args.failure_score)?;
     }
     Ok(metrics)
-}
-
-/// Checks that the metrics named by `--param` and `--fail-under` are in the run.
-fn check_names(args: &ScoreArguments) -> Result<()> {
-    let check = |metric: &str, name: &str, option: &str| {
-        if names(args).any(|known| known == metric) {
-            return Ok(());
-        }
-        let hint = did_you_mean(name, names(args));
-        let hint = hint.as_deref().unwrap_or("; add it with -m");
-        Err(err!("{option}: `{name}` is not a metric in this run{hint}"))
-    };
-    for Param { metric, key, .. } in &args.params {
-        check(metric, metric, &format!("--param {metric}.{key}"))?;
-    }
-    let mut limits = args.fail_under.iter();
-    limits.try_for_each(|it| check(it.metric(), &it.name, &format!("--fail-under {}", it.name)))
 }
 
 /// Returns the reader of the options, without mappings.
@@ -128,35 +116,27 @@ impl Run<'_> {
     fn check_mappings(&self) -> Result<()> {
         let (args, metrics) = (self.args, &self.metrics);
         let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
-        if args.with_rows || metrics.iter().any(may_read_others) {
+        if args.with_rows || args.group.is_some() || metrics.iter().any(may_read_others) {
             return Ok(());
         }
-        let mut read: Vec<(Side, &str)> = Vec::new();
-        for metric in metrics {
+        let fields = |metric: &Arc<dyn Metric>| {
             let spec = metric.spec();
             let fields = spec.get_input_spec();
-            read.extend(fields.map(|(side, field)| (side, field.name)));
-        }
-        let is_mapped =
-            |side, name: &str| args.mappings.iter().any(|mapping| mapping.sets(side, name));
-        for mapping in &args.mappings {
-            let field = mapping.field();
-            let Some((side, name)) = field.split_once('.') else {
+            Vec::from_iter(fields.map(|(side, field)| format!("{side}.{}", field.name)))
+        };
+        let read: Vec<String> = metrics.iter().flat_map(fields).collect();
+        for (mapping, field) in args.mappings.iter().map(|it| (it, it.field())) {
+            let Some((side, name)) = field.split_once('.').filter(|_| !read.contains(&field))
+            else {
                 continue;
             };
-            let side = match side {
-                "gold" => Side::Gold,
-                _ => Side::Pred,
-            };
-            let group = args.group.as_deref().unwrap_or_default();
-            if group.starts_with(&field) || read.contains(&(side, name)) {
-                continue;
-            }
-            let of_side = read.iter().filter(|(its, _)| *its == side);
-            let of_side = of_side.map(|(_, name)| *name);
-            if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
+            let of_side = read
+                .iter()
+                .filter_map(|it| it.strip_prefix(side)?.strip_prefix('.'));
+            let meant = nearest(name, of_side).map(|name| format!("{side}.{name}"));
+            if let Some(meant) = meant.filter(|meant| !maps(args, meant)) {
                 return Err(err!(
-                    "--map {mapping}: no metric in this run reads `{field}`; did you mean `{side}.{meant}`?"
+                    "--map {mapping}: no metric in this run reads `{field}`; did you mean `{meant}`?"
                 ));
             }
         }

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Run;
 use super::ci_files::CiFile;
@@ -34,29 +35,34 @@ impl Run<'_> {
         let violations = self.violations(result);
         let printed_file = ci_files.iter().find(|file| file.is_standard());
         if args.json {
-            print_json(&Printed::new(result))?;
+            print_json(&Printed {
+                result,
+                sandbox: sandbox(),
+            })?;
         } else if let Some(file) = printed_file {
             file.print(self, result)?;
         } else {
             let has_histograms = std::io::stdout().is_terminal();
             print(&format!("{}\n", result.headlines(has_histograms)))?;
         }
-        if let Ending::OutputFailed(error) = &result.ending {
-            return Err(error.clone().into());
-        }
         args.options.warn(warnings(result, args));
-        #[cfg(feature = "lm")]
-        args.options.warn(self.overrun_warning());
         unknown.iter().for_each(print_error);
-        let violated = |line: &str| match args.github {
-            true => annotate("score", line),
-            false => print_error(line),
-        };
-        violations.iter().for_each(|line| violated(line));
+        violations.iter().for_each(|line| self.violated(line));
+        Ok(match self.unfinished(result)? {
+            Some(exit) => exit,
+            None if !unknown.is_empty() => ExitCode::from(INVALID),
+            None if violations.is_empty() => ExitCode::SUCCESS,
+            None => ExitCode::FAILURE,
+        })
+    }
+
+    /// Prints why a run ended before its last row, and returns its exit code.
+    pub(crate) fn unfinished(&self, result: &EvaluationResult) -> Result<Option<ExitCode>> {
         let rows = result.rows;
-        Ok(match &result.ending {
+        let exit = match &result.ending {
+            Ending::OutputFailed(error) => return Err(error.clone().into()),
             Ending::Stopped => {
-                let kept = match &args.out {
+                let kept = match &self.args.out {
                     Some(out) => format!(" and written to {}", out.display()),
                     None => String::new(),
                 };
@@ -71,46 +77,36 @@ impl Run<'_> {
             }
             Ending::MaxErrors => {
                 let failed = result.failed_rows;
-                violated(&format!(
+                self.violated(&format!(
                     "stopped after {rows} rows: {failed} failed, the --max-errors limit"
                 ));
                 ExitCode::FAILURE
             }
-            _ if !unknown.is_empty() => ExitCode::from(INVALID),
-            _ if violations.is_empty() => ExitCode::SUCCESS,
-            _ => ExitCode::FAILURE,
-        })
+            _ => return Ok(None),
+        };
+        Ok(Some(exit))
+    }
+
+    fn violated(&self, line: &str) {
+        match self.args.github {
+            true => annotate("score", line),
+            false => print_error(line),
+        }
     }
 
     /// Returns a line if no row has the field of `--group`.
     fn unknown_group(&self, result: &EvaluationResult) -> Option<String> {
         let group = self.args.group.as_deref();
         let field = group.filter(|_| result.without_group == result.rows)?;
-        let side = ["gold.", "pred."]
-            .into_iter()
-            .find(|side| field.starts_with(side));
         let known = self.columns_of_first_row();
         // The start of a path does not make names similar.
-        let prefix = side.unwrap_or_default();
-        let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
-        let nearest = nearest(&field[prefix.len()..], names);
-        let name = escape::name(field);
-        if known.iter().any(|name| name == field) {
-            return Some(format!("--group {name}: it has no value in any row"));
-        }
-        let (what, otherwise) = match side {
-            Some(_) => ("field", String::new()),
-            None => (
-                "attribute",
-                format!(
-                    "; write gold.{name} for a field of the gold row, or pred.{name} for a field of the prediction"
-                ),
-            ),
-        };
-        let end = nearest.map_or(otherwise, |nearest| {
-            format!("; did you mean `{prefix}{}`?", escape::name(nearest))
-        });
-        Some(format!("--group {name}: no row has this {what}{end}"))
+        let (side, name) = field.split_at(field.find('.').map_or(0, |dot| dot + 1));
+        let names = known.iter().filter_map(|known| known.strip_prefix(side));
+        let nearest = nearest(name, names).filter(|nearest| *nearest != name);
+        let hint = nearest.map(|it| format!("; did you mean `{side}{}`?", escape::name(it)));
+        let hint = hint.unwrap_or_default();
+        let field = escape::name(field);
+        Some(format!("--group {field}: no row has a value for it{hint}"))
     }
 
     /// Returns a line for each field that a metric reads and no row has.
@@ -136,22 +132,20 @@ impl Run<'_> {
 struct Printed<'a> {
     #[serde(flatten)]
     result: &'a EvaluationResult,
-    #[cfg(feature = "sandbox")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sandbox: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    sandbox: Value,
 }
 
-impl<'a> Printed<'a> {
-    fn new(result: &'a EvaluationResult) -> Self {
-        #[cfg(feature = "sandbox")]
+/// Returns how commands were isolated; null if none was run.
+fn sandbox() -> Value {
+    #[cfg(feature = "sandbox")]
+    {
         let accounting = dsrs_metrics_sandbox::Accounting::used();
-        Self {
-            result,
-            #[cfg(feature = "sandbox")]
-            sandbox: (!accounting.is_empty())
-                .then(|| serde_json::json!({ "accounting": accounting })),
+        if !accounting.is_empty() {
+            return serde_json::json!({ "accounting": accounting });
         }
     }
+    Value::Null
 }
 
 fn warnings(result: &EvaluationResult, args: &ScoreArguments) -> Vec<String> {
@@ -213,35 +207,11 @@ fn of_manifest(manifest: &Manifest) -> Vec<String> {
     warnings
 }
 
-/// Returns a line for each judge whose replies came from more than one reported model, or from more than one
-/// fingerprint of a model.
-fn reported_models(metric: &MetricSummary) -> Vec<String> {
+/// Returns a line for each judge whose replies came from more than one model or fingerprint.
+fn reported_models(metric: &MetricSummary) -> impl Iterator<Item = String> {
     let judges = JudgeReplies::of_each(&metric.judged_by);
-    let mut lines: Vec<String> = judges
-        .filter_map(|replies| reported_model(&metric.name, &replies))
-        .collect();
-    if metric.judged_by_others > 0 {
-        lines.push(format!(
-            "warning: {}: {} replies came from other models or fingerprints, which the output does not list",
-            metric.name, metric.judged_by_others
-        ));
-    }
-    lines
-}
-
-fn reported_model(metric: &str, replies: &JudgeReplies<'_>) -> Option<String> {
-    let (models, fingerprints) = (&replies.models, &replies.fingerprints);
-    let judge = escape::name(replies.judge);
-    let start = format!("warning: {metric}: the replies of {judge} came from");
-    if models.len() > 1 {
-        return Some(format!("{start} {} models: {models}", models.len()));
-    }
-    (fingerprints.len() > 1).then(|| {
-        let (model, count) = (models.names().next(), fingerprints.len());
-        let model = model.map(|it| format!(" of {}", escape::name(it)));
-        let model = model.unwrap_or_default();
-        format!("{start} {count} fingerprints{model}: {fingerprints}")
-    })
+    let changed = judges.filter(|it| it.models.len() > 1 || it.fingerprints.len() > 1);
+    changed.map(|replies| format!("warning: {}: {replies}", metric.name))
 }
 
 /// Checks that result files match their manifests. Returns a line for each file without a manifest.

@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use twox_hash::XxHash3_128;
 
 use super::figures::complete;
-use crate::contract::{Counted, Pair};
+use crate::contract::Pair;
 use crate::evaluate::EvaluateBuilder;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
@@ -51,25 +51,11 @@ struct Header<R = RunManifest> {
 struct Line<'a> {
     id: &'a str,
     gold_hash: String,
-    scores: IndexMap<&'a String, Score>,
+    scores: IndexMap<&'a String, IndexMap<&'static str, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pred: Option<Value>,
-}
-
-/// One row's result for a metric, without explanations and costs.
-#[derive(Serialize)]
-struct Score {
-    outcome: ResultOutcome,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed: Option<bool>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_share: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    corpus: Option<Value>,
 }
 
 /// A baseline, which contains the outcomes of an earlier run.
@@ -111,18 +97,11 @@ impl Baseline {
         let header = lines.next().unwrap_or_default();
         let at = |number: usize, reason: &dyn std::fmt::Display| format!("line {number}: {reason}");
         let version: Version = serde_json::from_str(header).map_err(|error| at(1, &error))?;
-        match version.format {
-            VERSION => {}
-            older if older < VERSION => {
-                return Err(format!(
-                    "line 1: expected the format version {VERSION}, found {older} from an earlier version of dsrs-metrics, which hashed gold rows differently; run that version again, or remove the file and accept a new one"
-                ));
-            }
-            newer => {
-                return Err(format!(
-                    "line 1: it has the format version {newer}, but this version of dsrs-metrics reads {VERSION}; update dsrs-metrics"
-                ));
-            }
+        if version.format != VERSION {
+            return Err(format!(
+                "line 1: expected the format version {VERSION}, found {}; run the version of dsrs-metrics that wrote it, or remove the file and accept a new one",
+                version.format
+            ));
         }
         let header: Header = serde_json::from_str(header).map_err(|error| at(1, &error))?;
         let mut results = Results::new(path.to_string_lossy().into_owned());
@@ -166,7 +145,7 @@ impl Baseline {
     ) -> serde_json::Result<String> {
         let mut rows = String::new();
         for row in results.rows() {
-            let line = serde_json::to_string(&Line::of(row, has_rows))?;
+            let line = serde_json::to_string(&Line::of(row, has_rows)?)?;
             // Writing to a `String` cannot fail.
             let _ = writeln!(rows, "{line}");
         }
@@ -209,28 +188,32 @@ struct Version {
     format: u32,
 }
 
+/// The keys of a score that decide whether two runs are equal.
+const SCORE_KEYS: [&str; 5] = ["outcome", "value", "passed", "is_share", "corpus"];
+
 impl<'a> Line<'a> {
-    fn of(row: &'a ResultRow, has_rows: bool) -> Self {
-        let score = |(name, score): (&'a String, &'a ResultScore)| {
-            let is_counted = score.outcome == ResultOutcome::Counted;
-            let corpus = score.corpus.as_ref().filter(|_| is_counted);
-            let score = Score {
-                outcome: score.outcome,
-                value: score.value,
-                passed: score.passed,
-                is_share: score.is_share,
-                corpus: corpus.and_then(Counted::record),
-            };
-            (name, score)
+    fn of(row: &'a ResultRow, has_rows: bool) -> serde_json::Result<Self> {
+        let score = |(name, score): (&'a String, &ResultScore)| {
+            let written = serde_json::to_value(score)?;
+            // A score says all about a row that also contributes to a corpus score.
+            let has_corpus = score.outcome == ResultOutcome::Counted;
+            let keys = SCORE_KEYS
+                .into_iter()
+                .filter(|key| has_corpus || *key != "corpus");
+            let values = keys.filter_map(|key| Some((key, written.get(key)?.clone())));
+            Ok((name, values.filter(|(_, it)| !it.is_null()).collect()))
         };
-        Self {
+        Ok(Self {
             id: &row.id,
-            // 0 without a gold row.
             gold_hash: format!("{:016x}", row.gold_hash.unwrap_or_default()),
-            scores: row.scores.iter().map(score).collect(),
+            scores: row
+                .scores
+                .iter()
+                .map(score)
+                .collect::<serde_json::Result<_>>()?,
             gold: row.gold.as_ref().filter(|_| has_rows).map(sorted),
             pred: row.pred.as_ref().filter(|_| has_rows).map(sorted),
-        }
+        })
     }
 }
 
@@ -273,7 +256,11 @@ where
         )
     };
     let (evaluate, with_models) = evaluate.without_models();
-    let mut lines: Vec<String> = with_models.iter().map(|name| kept(name)).collect();
+    let kept = with_models.iter().map(|metric| {
+        let metric = escape::name(metric);
+        format!("baseline not rescored: {metric} calls a model, so it keeps its scores")
+    });
+    let mut lines: Vec<String> = kept.collect();
     let pairs = baseline.results.rows().iter().filter_map(pair);
     let pairs: Result<Vec<Pair<G, P>>, String> = pairs.collect();
     let pairs = pairs.map_err(failed)?;
@@ -283,15 +270,14 @@ where
     if evaluate.metric_specs().is_empty() {
         return Ok(lines);
     }
-    let result = runtime
-        .block_on(evaluate.score(pairs))
-        .map_err(|error| failed(error.to_string()))?;
+    let result = runtime.block_on(evaluate.score(pairs));
+    let result = result.map_err(|error| failed(error.to_string()))?;
     complete(&result).map_err(failed)?;
     let scored = Results::of(&result).map_err(|error| failed(error.to_string()))?;
     let rescored = baseline.results.rescored(&scored);
     let rescored = rescored.map_err(|error| failed(error.to_string()))?;
-    let line = |name| rescored_line(name, &baseline.results, &rescored);
-    lines.extend(result.metric_names().map(line));
+    let names = escape::names(result.metric_names());
+    lines.push(format!("baseline rescored with the new code: {names}"));
     baseline.results = rescored;
     Ok(lines)
 }
@@ -310,20 +296,4 @@ fn typed<T: DeserializeOwned>(row: &ResultRow, what: &str, value: &Value) -> Res
         let id = escape::name(&row.id);
         format!("cannot read the {what} of `{id}`: {error}")
     })
-}
-
-fn rescored_line(metric: &str, old: &Results, new: &Results) -> String {
-    let score = |of: &Results, id: &str| {
-        let score = of.row(id)?.scores.get(metric)?;
-        Some((score.outcome, score.value, score.passed))
-    };
-    let (rows, metric) = (old.rows().len(), escape::name(metric));
-    let is_changed = |row: &&ResultRow| score(old, &row.id) != score(new, &row.id);
-    let changed = old.rows().iter().filter(is_changed).count();
-    format!("baseline rescored with the new code: {metric}, {changed} of {rows} rows changed")
-}
-
-fn kept(metric: &str) -> String {
-    let metric = escape::name(metric);
-    format!("baseline not rescored: {metric} calls a model, so it keeps its scores")
 }

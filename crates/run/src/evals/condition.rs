@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::baseline::Baseline;
 use super::eval::{Gate, Settings};
-use crate::contract::gate_rules::{bound_fits, has_verdict, is_listed, margin_fits};
-use crate::contract::sentence::Sentence;
+use super::figures::counted;
+use crate::contract::gate_rules::{bound_fits, is_listed, margin_fits};
 use crate::contract::{Direction, MetricSpec};
 use crate::evaluate::report::ResultRow;
 pub use crate::evaluate::{Bound, End};
@@ -62,71 +62,48 @@ impl Condition {
     }
 }
 
-/// Checks the rules of the gates, including for metrics that the macro does not know.
-pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<(), String> {
+/// Checks what the macro cannot know: names and bounds of metrics whose types it does not see, and metrics that judge a sample
+/// of the rows, which have only limits on their scores, and comparisons.
+pub(super) fn check_gates(
+    gates: &[Gate],
+    specs: &[MetricSpec<'_>],
+    sampled: &[&str],
+) -> Result<(), String> {
     for Gate { text, condition } in gates {
-        if let Some(broken) = broken_rule(condition.of_group(), specs) {
+        let listed = condition.metric().and_then(|it| is_listed(specs, it));
+        let broken = listed.or_else(|| match condition.of_group() {
+            Condition::Score(metric, end, bound) => {
+                let end = match end {
+                    End::Estimate => "",
+                    End::Lower => "lower",
+                    End::Upper => "upper",
+                };
+                let (is_at_least, limit) = (matches!(bound, Bound::AtLeast(_)), bound.limit());
+                bound_fits(specs, metric, end, is_at_least, limit, &limit.to_string())
+            }
+            Condition::NoWorse(metric, by) => margin_fits(specs, metric, *by),
+            _ => None,
+        });
+        if let Some(broken) = broken {
             return Err(format!("gate `{text}`: {}", broken.as_str()));
+        }
+        let needs_rows = !matches!(condition, Condition::Score(..)) && !condition.is_relative();
+        let sampled = condition.metric().filter(|it| sampled.contains(it));
+        if let Some(metric) = sampled.filter(|_| needs_rows) {
+            return Err(format!(
+                "gate `{text}`: `{metric}` judges only a sample of the rows, so gates can only limit its score or compare it with the baseline; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
+            ));
         }
     }
     Ok(())
 }
 
-/// Checks that metrics that judge a sample of the rows have only limits on their scores, and comparisons.
-pub(super) fn check_samples(gates: &[Gate], sampled: &[&str]) -> Result<(), String> {
-    let needs_rows = |gate: &&Gate| {
-        let is_limit = matches!(gate.condition, Condition::Score(..));
-        let metric = gate.condition.metric();
-        !is_limit
-            && !gate.condition.is_relative()
-            && metric.is_some_and(|metric| sampled.contains(&metric))
-    };
-    match gates.iter().find(needs_rows) {
-        None => Ok(()),
-        Some(Gate { text, condition }) => {
-            let metric = condition.metric().unwrap_or_default();
-            Err(format!(
-                "gate `{text}`: `{metric}` judges only a sample of the rows, so gates can only limit its score or compare it with the baseline; write `lower({metric}) >= 0.8`, or add it to `metrics(..)`"
-            ))
-        }
-    }
-}
-
-fn broken_rule(condition: &Condition, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
-    let first = specs.first().map_or("", |spec| spec.name);
-    let listed = condition
-        .metric()
-        .and_then(|metric| is_listed(specs, metric));
-    listed.or_else(|| match condition {
-        Condition::Score(metric, end, bound) => {
-            let end = match end {
-                End::Estimate => "",
-                End::Lower => "lower",
-                End::Upper => "upper",
-            };
-            let (is_at_least, bound) = match *bound {
-                Bound::AtLeast(bound) => (true, bound),
-                Bound::AtMost(bound) => (false, bound),
-            };
-            bound_fits(specs, metric, end, is_at_least, bound, &bound.to_string())
-        }
-        Condition::NoWorse(metric, by) => margin_fits(specs, metric, *by),
-        Condition::PassedAt(metric, ..) => {
-            has_verdict(specs, &vec![true; specs.len()], metric.unwrap_or(first))
-        }
-        _ => None,
-    })
-}
-
 /// Returns the message of an error, with what to write in the attribute.
 pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
     match error.kind() {
-        EvaluateErrorKind::NoRows => match settings.limit {
-            Some(limit) => format!(
-                "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
-            ),
-            None => "the devset has no rows, so its gates mean nothing; add rows".to_owned(),
-        },
+        EvaluateErrorKind::NoRows => {
+            "the devset has no rows, so its gates mean nothing; add rows".to_owned()
+        }
         EvaluateErrorKind::NotReady if !settings.is_live && settings.replay.is_none() => {
             format!(
                 "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the judge's model"
@@ -136,7 +113,7 @@ pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
     }
 }
 
-/// Returns when the run ends; or, if it needs all rows, why.
+/// Returns when the run ends. `None` if it needs all rows, because a gate compares with a baseline that is missing.
 ///
 /// # Errors
 /// Returns a message if a gate cannot be decided before all rows are evaluated.
@@ -145,21 +122,17 @@ pub(super) fn early_options(
     specs: &[MetricSpec<'_>],
     alpha: Option<f64>,
     baseline: Option<&Baseline>,
-) -> Result<Result<EarlyOptions, String>, String> {
-    let mut early = Vec::new();
-    for Gate { text, condition } in gates {
-        let gain = |metric: &str, by: f64| {
-            let spec = specs.iter().find(|spec| spec.name == metric);
-            Some((
-                Figure::Gain {
-                    metric: metric.to_owned(),
-                    is_lower_better: spec
-                        .is_some_and(|it| it.direction == Direction::LowerIsBetter),
-                    earlier: Arc::new(earlier(baseline?, metric)),
-                },
-                Bound::AtLeast(-by),
-            ))
+) -> Result<Option<EarlyOptions>, String> {
+    let gain = |metric: &str, by: f64| {
+        let mut specs = specs.iter().filter(|spec| spec.name == metric);
+        let figure = Figure::Gain {
+            metric: metric.to_owned(),
+            is_lower_better: specs.any(|spec| spec.direction == Direction::LowerIsBetter),
+            earlier: Arc::new(earlier(baseline?, metric)),
         };
+        Some((figure, Bound::AtLeast(-by)))
+    };
+    let gate = |Gate { text, condition }: &Gate| {
         let found = match &condition {
             Condition::Score(metric, end, bound) => {
                 let metric = (*metric).to_owned();
@@ -174,28 +147,21 @@ pub(super) fn early_options(
                 ));
             }
         };
-        let Some((figure, bound)) = found else {
-            return Ok(Err("there is no baseline yet".to_owned()));
-        };
-        early.push(EarlyGate {
-            text: (*text).to_owned(),
+        let text = (*text).to_owned();
+        Ok(found.map(|(figure, bound)| EarlyGate {
+            text,
             figure,
             bound,
-        });
-    }
-    Ok(Ok(EarlyOptions {
-        gates: early,
-        alpha,
-    }))
+        }))
+    };
+    let gates = gates.iter().map(gate).collect::<Result<Vec<_>, _>>()?;
+    let gates: Option<Vec<_>> = gates.into_iter().collect();
+    Ok(gates.map(|gates| EarlyOptions { gates, alpha }))
 }
 
 /// Returns the value of each row in the mean of a metric.
 fn earlier(baseline: &Baseline, metric: &str) -> HashMap<String, f64> {
     let results = &baseline.results;
-    let value = |row: &ResultRow| {
-        let score = row.scores.get(metric)?;
-        let failed = score.outcome.is_failure().then(|| results.failure_score());
-        Some((row.id.clone(), score.value.or(failed)?))
-    };
+    let value = |row: &ResultRow| Some((row.id.clone(), counted(results, row, metric)?));
     results.rows().iter().filter_map(value).collect()
 }

@@ -13,7 +13,7 @@ use super::condition::{Bound, Condition, End};
 use super::eval::Gate;
 use super::figures::{Figures, Finished};
 use super::findings::{
-    Finding, GateVerdict, abstained, chance, favoured, passed_at, relative, scored, share,
+    Finding, GateVerdict, abstained, favoured, passed_at, relative, scored, share,
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
@@ -190,17 +190,11 @@ impl Decider<'_> {
         bound: Bound,
     ) -> Result<Finding, Finding> {
         let summary = scored(figures, metric)?;
-        let direction = self.run.direction(metric);
-        let favoured = direction.and_then(|it| favoured(self.run, figures, it, summary));
-        favoured.map_or(Ok(()), Err)?;
+        favoured(self.run, figures, summary).map_or(Ok(()), Err)?;
         let no_interval = || Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
         let value = end.of(summary).ok_or_else(no_interval)?;
-        let chance = match end {
-            End::Estimate => chance(summary, bound),
-            End::Lower | End::Upper => String::new(),
-        };
         let verdict = GateVerdict::of(bound.holds(value));
-        Ok(Finding(verdict, format!("{summary}{chance}")))
+        Ok(Finding(verdict, summary.to_string()))
     }
 
     /// Returns the verdict that ended the run before all rows were evaluated.
@@ -211,14 +205,10 @@ impl Decider<'_> {
         let sentence = match &condition {
             Condition::Score(metric, ..) => {
                 let summary = figures.metric(metric)?;
-                if favoured(self.run, figures, self.run.direction(metric)?, summary).is_some() {
+                if favoured(self.run, figures, summary).is_some() {
                     return None;
                 }
                 format!("{summary}; {decided}")
-            }
-            Condition::Failed(_) => {
-                let (failed, rows) = (figures.failed_rows, early.evaluated);
-                format!("{failed} of {rows} rows failed; {decided}")
             }
             _ => decided,
         };
@@ -332,12 +322,8 @@ impl Parts {
             Some(format!("{group}: {sentence}"))
         });
         let shown = shown.collect::<Vec<_>>().join("; ");
-        let more = match count.saturating_sub(SHOWN_GROUPS) {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
         let (name, note) = (worst.name(), self.note);
-        let sentence = format!("{name} in {count} of {groups} groups: {shown}{more}{note}");
+        let sentence = format!("{name} in {count} of {groups} groups: {shown}{note}");
         Finding(worst, sentence)
     }
 }

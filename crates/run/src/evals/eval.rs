@@ -1,6 +1,5 @@
 //! The builder that the expansion of `#[eval]` calls.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -248,26 +247,17 @@ impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval
     ///
     /// The path is relative to the package.
     pub fn devset_file(mut self, path: &'static str) -> Self {
-        if let Some(file) = self.devset_path(path) {
-            self.evaluate = self.evaluate.devset(file);
+        match self.source.in_package("devset", path) {
+            Ok(file) if file.is_file() => self.evaluate = self.evaluate.devset(file),
+            Ok(file) => {
+                self.settings.mistake = Some(format!(
+                    "missing devset `{path}`: expected the file {}, because the path is relative to the package; write it there, or correct `devset`",
+                    file.display()
+                ));
+            }
+            Err(error) => self.settings.mistake = Some(error),
         }
         self
-    }
-}
-
-impl<G, P> Eval<G, P> {
-    /// Returns the path of the devset, or records why it cannot be read.
-    fn devset_path(&mut self, path: &str) -> Option<PathBuf> {
-        let found = self.source.in_package("devset", path).and_then(|file| match file.is_file() {
-            true => Ok(file),
-            false => Err(format!(
-                "missing devset `{path}`: expected the file {}, because the path is relative to the package; write it there, or correct `devset`",
-                file.display()
-            )),
-        });
-        found
-            .map_err(|error| self.settings.mistake = Some(error))
-            .ok()
     }
 }
 

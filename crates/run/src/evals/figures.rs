@@ -94,24 +94,6 @@ impl<'a> Finished<'a> {
         self.metrics.get(metric).map(MetricIdentity::direction)
     }
 
-    /// Returns the worst score of a metric, if a failed row would count as better than it.
-    pub(super) fn worst_below_failures(
-        &self,
-        figures: &Figures,
-        summary: &MetricSummary,
-        direction: Direction,
-    ) -> Option<f64> {
-        let is_of = |row: &&ResultRow| figures.ids.as_ref().is_none_or(|ids| ids.contains(&row.id));
-        let rows = self.results.rows().iter().filter(is_of);
-        let scores = rows.filter_map(|row| row.scores.get(&summary.name)?.value);
-        let failed = summary.failure_score;
-        let worst = match direction {
-            Direction::HigherIsBetter => scores.fold(failed, f64::min),
-            Direction::LowerIsBetter => scores.fold(failed, f64::max),
-        };
-        (summary.failed > 0 && worst != failed).then_some(worst)
-    }
-
     /// Returns the groups of rows by a field, in the order of the rows, and the number of rows without one.
     pub(super) fn by(&self, field: &str) -> (IndexMap<String, Figures>, usize) {
         let path = path_of(field, self.results);
@@ -186,4 +168,11 @@ fn clusters(path: &str, results: &Results) -> Vec<u32> {
     let numbers = keys.map(|key| groups.insert_full(key).0);
     let numbers = numbers.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     numbers.collect()
+}
+
+/// Returns the value of a row in the mean of a metric.
+pub(super) fn counted(results: &Results, row: &ResultRow, metric: &str) -> Option<f64> {
+    let score = row.scores.get(metric)?;
+    let failed = score.outcome.is_failure().then(|| results.failure_score());
+    score.value.or(failed)
 }

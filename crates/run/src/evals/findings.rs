@@ -1,14 +1,12 @@
 //! The findings on a figure or a comparison, each as a sentence.
 
-use std::collections::BTreeMap;
-
-use super::condition::Bound;
 use super::figures::{Figures, Finished};
-use crate::contract::{Direction, ScoreKind};
+use crate::contract::Direction;
 use crate::evaluate::MetricSummary;
+use crate::evaluate::report::ResultRow;
 use crate::messages::escape;
-use crate::results::{MetricComparison, Unit, about, p_equals};
-use crate::stats::{Interval, Proportion, rows_for_power};
+use crate::results::{MetricComparison, Unit, p_equals};
+use crate::stats::Interval;
 
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
@@ -158,17 +156,6 @@ fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
     if lost as f64 <= MAX_LOST * rows as f64 {
         return None;
     }
-    let counts = |outcomes: &BTreeMap<&str, u64>| {
-        let counts = outcomes.iter().map(|(name, rows)| format!("{rows} {name}"));
-        Vec::from_iter(counts).join(", ")
-    };
-    let sides = [
-        ("before", &comparison.without_score.a),
-        ("now", &comparison.without_score.b),
-    ];
-    let sides = sides.into_iter().filter(|(_, it)| !it.is_empty());
-    let sides = sides.map(|(when, it)| format!("{} {when}", counts(it)));
-    let sides = Vec::from_iter(sides);
     let gain = comparison.difference_with_lost;
     let gain = gain.map(|difference| sign(comparison.direction) * difference);
     let is_beyond = gain.zip(by).is_some_and(|(gain, by)| gain < -by);
@@ -179,12 +166,10 @@ fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
         ),
         false => (GateVerdict::Undecided, ""),
     };
-    let (sides, share) = (sides.join("; "), 100.0 * MAX_LOST);
+    let share = 100.0 * MAX_LOST;
     Some(Finding(
         verdict,
-        format!(
-            "{lost} of {rows} rows have a score in only one run ({sides}), more than {share}%; {beyond}"
-        ),
+        format!("{lost} of {rows} rows have a score in only one run, more than {share}%; {beyond}"),
     ))
 }
 
@@ -217,7 +202,6 @@ fn sentence(
             let margin = unit.size(by);
             sentence += &format!("; the estimate is beyond the margin of {margin}");
         }
-        (GateVerdict::Undecided, Some(by)) => sentence.push_str(&takes(change, unit, by)),
         (GateVerdict::Passed | GateVerdict::Failed, None) if it.has_low_power() => {
             sentence.push_str("; the true difference is probably smaller (power below 80%)");
         }
@@ -234,18 +218,6 @@ fn sentence(
     sentence
 }
 
-/// Says how many rows would rule out a loss of this size, if both runs are equally good.
-fn takes(change: &Change<'_>, unit: Unit, by: f64) -> String {
-    let it = &change.comparison.overall;
-    let deviation = it.stderr.map(|stderr| stderr * (it.n as f64).sqrt());
-    let rows = deviation.and_then(|deviation| rows_for_power(deviation, by));
-    let more = rows.filter(|rows| *rows > it.n).map(|rows| {
-        let (loss, rows) = (unit.size(by), about(rows));
-        format!("; ruling out a loss of {loss} takes about {rows} rows if both are equally good")
-    });
-    more.unwrap_or_default()
-}
-
 /// Returns the summary of a metric that has a score.
 pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f MetricSummary, Finding> {
     let failed = |reason: String| Finding(GateVerdict::Failed, reason);
@@ -258,62 +230,26 @@ pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f Metri
     }
 }
 
-/// Says how often a limit on the point estimate passes if the true score is exactly at the limit.
-pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
-    let (Bound::AtLeast(limit) | Bound::AtMost(limit)) = bound;
-    let often = match summary.kind {
-        ScoreKind::Corpus => return String::new(),
-        // An estimate from a sample is no share of rows.
-        ScoreKind::Bool
-            if !summary.has_repeats()
-                && summary.sampled.is_none()
-                && (0.0..=1.0).contains(&limit) =>
-        {
-            let chance = chance_of_share(summary.scored + summary.failed, bound, limit);
-            if chance == 1.0 {
-                return String::new();
-            }
-            format!("{:.0}% of the time", 100.0 * chance)
-        }
-        ScoreKind::Bool | ScoreKind::Number => "about half the time".to_owned(),
-    };
-    let limit = Unit(summary.kind).figure(limit);
-    format!("; a program at exactly {limit} passes {often}")
-}
-
-/// Returns the probability that the share of passing rows is within the bound if each row passes with the probability
-/// `limit`.
-fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
-    let share = |successes: u64| successes as f64 / rows as f64;
-    let at_most = |successes: u64| {
-        let trials = rows;
-        Proportion { successes, trials }.chance_of_at_most(limit)
-    };
-    let near = (limit * rows as f64) as u64;
-    match bound {
-        Bound::AtLeast(_) => {
-            let least = near + u64::from(!bound.holds(share(near)));
-            1.0 - least.checked_sub(1).map_or(0.0, at_most)
-        }
-        Bound::AtMost(_) => at_most(near + u64::from(bound.holds(share(near + 1)))),
-    }
-}
-
 /// Returns a finding if failed rows improve the score.
 pub(super) fn favoured(
     run: &Finished<'_>,
     figures: &Figures,
-    direction: Direction,
     summary: &MetricSummary,
 ) -> Option<Finding> {
-    let worst = run.worst_below_failures(figures, summary, direction)?;
+    let is_of = |row: &&ResultRow| figures.ids.as_ref().is_none_or(|ids| ids.contains(&row.id));
+    let rows = run.results.rows().iter().filter(is_of);
+    let scores = rows.filter_map(|row| row.scores.get(&summary.name)?.value);
     let (failed, score) = (summary.failed, summary.failure_score);
-    Some(Finding(
-        GateVerdict::Failed,
-        format!(
+    let worst = match run.direction(&summary.name)? {
+        Direction::HigherIsBetter => scores.fold(score, f64::min),
+        Direction::LowerIsBetter => scores.fold(score, f64::max),
+    };
+    (failed > 0 && worst != score).then(|| {
+        let sentence = format!(
             "{failed} rows failed and would count as {score}, which is better than the score {worst}; write `failure_score = {worst}` or a worse value"
-        ),
-    ))
+        );
+        Finding(GateVerdict::Failed, sentence)
+    })
 }
 
 pub(super) fn passed_at(

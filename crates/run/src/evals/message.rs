@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::decide::{GateResult, Verdicts};
 use super::eval::Source;
+use super::figures::counted;
 use super::findings::GateVerdict;
 use crate::evaluate::report::ResultRow;
 use crate::json::sorted;
@@ -103,30 +104,24 @@ pub(super) fn rows<'r>(
     baseline: Option<&'r Results>,
     results: &'r Results,
 ) -> Option<String> {
-    let value = |of: &Results, row: &ResultRow| {
-        let score = row.scores.get(metric)?;
-        let failed = score.outcome.is_failure().then(|| of.failure_score());
-        score.value.or(failed).map(|value| sign * value)
+    let value = |of, row| Some(sign * counted(of, row, metric)?);
+    let rank = |row: &'r ResultRow| {
+        let new = value(results, row)?;
+        let Some(baseline) = baseline else {
+            return Some((new, row, None));
+        };
+        let old = baseline.row(&row.id)?;
+        Some((score_difference(new, value(baseline, old)?), row, Some(old)))
     };
-    let mut ranked: Vec<(f64, &'r ResultRow, Option<&'r ResultRow>)> = match baseline {
-        Some(baseline) => {
-            let change = |row: &'r ResultRow| {
-                let old = baseline.row(&row.id)?;
-                let change = score_difference(value(results, row)?, value(baseline, old)?);
-                (change != 0.0).then_some((change, row, Some(old)))
-            };
-            results.rows().iter().filter_map(change).collect()
-        }
-        None => {
-            let score = |row: &'r ResultRow| Some((value(results, row)?, row, None));
-            let mut ranked: Vec<_> = results.rows().iter().filter_map(score).collect();
-            // Rows with the best score explain nothing.
-            let values = ranked.iter().map(|(value, ..)| *value);
-            let best = values.fold(f64::NEG_INFINITY, f64::max);
-            ranked.retain(|(value, ..)| *value < best);
-            ranked
-        }
+    let mut ranked: Vec<_> = results.rows().iter().filter_map(rank).collect();
+    // Unchanged rows, and rows with the best score, explain nothing.
+    let unexplaining = match baseline {
+        Some(_) => 0.0,
+        None => ranked
+            .iter()
+            .fold(f64::NEG_INFINITY, |best, it| best.max(it.0)),
     };
+    ranked.retain(|(value, ..)| *value != unexplaining);
     // Stable, so equal rows stay in order. The worst come first.
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = ranked.len();
@@ -166,12 +161,7 @@ fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
     };
     line("gold", row.gold.as_ref());
     if let Some(old) = old {
-        let unknown = Value::from("not in the baseline; write `baseline_rows`");
-        match &old.pred {
-            Some(pred) => line("old ", Some(pred)),
-            None if old.gold.is_none() => line("old ", Some(&unknown)),
-            None => {}
-        }
+        line("old ", old.pred.as_ref());
     }
     let name = if old.is_some() { "new " } else { "pred" };
     line(name, row.pred.as_ref());

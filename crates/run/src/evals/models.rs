@@ -22,7 +22,11 @@ pub(super) struct EvalModels {
     /// The maximum cost of the eval, in millisatoshis.
     budget_msats: Option<u64>,
     #[cfg(feature = "lm")]
-    calls: Calls,
+    reserved: Option<Reservation>,
+    #[cfg(feature = "lm")]
+    budget: Option<LmBudget>,
+    #[cfg(feature = "lm")]
+    replay: Option<Arc<Replay>>,
 }
 
 impl EvalModels {
@@ -65,11 +69,9 @@ impl EvalModels {
         Ok(Self {
             models,
             budget_msats,
-            calls: Calls {
-                reserved,
-                budget,
-                replay,
-            },
+            reserved,
+            budget,
+            replay,
         })
     }
 
@@ -89,7 +91,7 @@ impl EvalModels {
     pub(super) fn scope<T>(&self, run: impl FnOnce() -> T) -> T {
         let run = || Settings::new().with(self.models.clone()).scope_sync(run);
         #[cfg(feature = "lm")]
-        if let Some(replay) = &self.calls.replay {
+        if let Some(replay) = &self.replay {
             return replay.scope_sync(run);
         }
         run()
@@ -106,7 +108,7 @@ impl EvalModels {
         let (paid, stored) = of_ledger.map_or((0, 0), |it| (it.cost_msats, it.stored_msats));
         let spent = paid.max(of_rows.saturating_sub(stored));
         #[cfg(feature = "lm")]
-        let replayed = self.calls.finish(spent, self.budget_msats)?;
+        let replayed = self.settle(spent)?;
         if let Some(budget) = self.budget_msats.filter(|budget| spent > *budget) {
             return Err(format!(
                 "the eval cost {spent} msat, more than its budget of {budget} msat; raise `budget`"
@@ -118,35 +120,25 @@ impl EvalModels {
         let lines = lines.into_iter().chain(replayed);
         Ok(lines.into_iter().collect())
     }
-}
 
-/// Opens the recorded calls of the eval. They are recorded again or completed along with the baseline.
-/// What an eval that may call models has opened.
-#[cfg(feature = "lm")]
-struct Calls {
-    reserved: Option<Reservation>,
-    budget: Option<LmBudget>,
-    /// Recorded calls.
-    replay: Option<Arc<Replay>>,
-}
-
-#[cfg(feature = "lm")]
-impl Calls {
-    /// Settles the cost of the eval. Returns a line about the recorded calls.
-    fn finish(self, spent: u64, budget_msats: Option<u64>) -> Result<Option<String>, String> {
-        let replayed = self.replay.as_ref().map(|replay| replay.finish());
-        let replayed = replayed.transpose().map_err(|error| error.to_string())?;
-        self.reserved
-            .map_or(Ok(()), |reserved| reserved.settle(spent))?;
+    /// Settles the reserved budget. Returns a line about the recorded calls.
+    #[cfg(feature = "lm")]
+    fn settle(&self, spent: u64) -> Result<Option<String>, String> {
+        let replay = self.replay.as_ref();
+        let replayed = replay.map(|replay| replay.finish()).transpose();
+        let replayed = replayed.map_err(|error| error.to_string())?;
+        if let Some(reserved) = &self.reserved {
+            reserved.settle(spent)?;
+        }
         // No matter what happened to the rows, they were not scored as when the calls were recorded.
-        if let Some(error) = self.replay.as_ref().and_then(|replay| replay.missing()) {
+        if let Some(error) = replay.and_then(|replay| replay.missing()) {
             return Err(error.to_string());
         }
-        let rejected = self.budget.as_ref();
-        if let Some(rejected) = rejected.and_then(LmBudget::largest_rejected_msats) {
+        let budget = self.budget.as_ref();
+        if let Some(rejected) = budget.and_then(LmBudget::largest_rejected_msats) {
             return Err(format!(
                 "the budget of {} msat does not cover all calls: {spent} msat were spent, and a call may cost {rejected} msat; raise `budget`",
-                budget_msats.unwrap_or_default()
+                self.budget_msats.unwrap_or_default()
             ));
         }
         Ok(replayed.map(|it| {
@@ -156,6 +148,7 @@ impl Calls {
     }
 }
 
+/// Opens the recorded calls of the eval. They are recorded again or completed along with the baseline.
 #[cfg(feature = "lm")]
 fn replay(
     source: &Source,

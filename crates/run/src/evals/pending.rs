@@ -133,10 +133,7 @@ impl Pending {
     /// # Errors
     /// Returns an error message if the file cannot be written.
     pub fn accept(&self) -> Result<(), String> {
-        if let Some(folder) = self.baseline.parent() {
-            fs::create_dir_all(folder)
-                .map_err(|error| format!("cannot create `{}`: {error}", folder.display()))?;
-        }
+        check_writable(&self.baseline)?;
         write(&self.baseline, self.content.as_bytes())
     }
 }

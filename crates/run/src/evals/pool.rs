@@ -92,7 +92,7 @@ impl Reservation {
     }
 
     /// Returns what was not spent.
-    pub(super) fn settle(self, spent: u64) -> Result<(), String> {
+    pub(super) fn settle(&self, spent: u64) -> Result<(), String> {
         self.store
             .settle_msats(self.part.number, spent)
             .map_err(|error| unusable(&error))

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::Baseline;
-use super::condition::{check_gates, check_samples, early_options, explained};
+use super::condition::{check_gates, early_options, explained};
 use super::decide::{GateResult, Verdicts, decide};
 use super::environment::{Update, claim_name};
 use super::eval::{Eval, Source};
@@ -126,8 +126,8 @@ where
         if let Some(mistake) = settings.mistake {
             return Err(mistake);
         }
-        check_gates(&self.gates, &self.evaluate.metric_specs())?;
-        check_samples(&self.gates, &self.evaluate.sampled_metrics())?;
+        let sampled = self.evaluate.sampled_metrics();
+        check_gates(&self.gates, &self.evaluate.metric_specs(), &sampled)?;
         let folder = source.eval_folder(&target_folder);
         claim_name(&source, &folder, &target_folder)?;
         let baseline_path = settings.baseline.as_deref();
@@ -170,13 +170,11 @@ where
                 && (update == Update::Always || baseline.is_none() && update != Update::No);
             let specs = self.evaluate.metric_specs();
             let early = early_options(&self.gates, &specs, alpha, baseline.as_ref())?;
-            let early = early.and_then(|early| match writes_baseline {
-                true => Err("a baseline needs them".to_owned()),
-                false => Ok(early),
-            });
-            match early {
-                Ok(early) => self.evaluate = self.evaluate.early(early),
-                Err(why) => notes.lines.push(format!("all rows were evaluated: {why}")),
+            match early.filter(|_| !writes_baseline) {
+                Some(early) => self.evaluate = self.evaluate.early(early),
+                None => notes
+                    .lines
+                    .push("all rows were evaluated: a baseline needs them".to_owned()),
             }
         }
         let progress = self.evaluate.display_progress(shows_output());
@@ -202,7 +200,7 @@ where
             .map_err(|error| error.to_string())?
             .with_name(source.name);
         let run = Finished::new(&result, &results, settings.group);
-        let baseline_or_reason = baseline.ok_or_else(|| match &baseline_path {
+        let baseline_or_reason = baseline.ok_or_else(|| match &settings.baseline {
             Some(path) => missing_baseline(&source, path, update, settings.is_live),
             None => "the eval has no baseline".to_owned(),
         });
@@ -219,9 +217,6 @@ where
 
         notes.lines.extend(spent);
         notes.lines.extend(rescored);
-        notes
-            .lines
-            .extend(rows_of_both(&baseline_or_reason, &results));
         if let Some(path) = &baseline_path
             && result.ending == Ending::Complete
         {
@@ -277,15 +272,13 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
 }
 
 /// Says that there is no baseline, and how to get one. This run becomes pending, unless nothing is written, as in CI.
-fn missing_baseline(source: &Source, path: &Path, update: Update, is_live: bool) -> String {
+fn missing_baseline(source: &Source, path: &str, update: Update, is_live: bool) -> String {
     let name = source.name;
     let ignored = if is_live { " -- --ignored" } else { "" };
     let record = match update {
         Update::No => format!("record one: DSRS_UPDATE=new cargo test {name}{ignored}, then"),
         Update::New { .. } | Update::Always => "to accept this run as the first one:".to_owned(),
     };
-    let package = source.package_folder();
-    let path = path.strip_prefix(&package).unwrap_or(path).display();
     format!("missing baseline `{path}`; {record} dsrs-metrics accept {name}")
 }
 
@@ -300,22 +293,6 @@ where
         value(&row, field).or_else(|| value(&row, &format!("gold.{field}")))
     };
     evaluate.statistics(|statistics| statistics.named_group(field, group))
-}
-
-/// Returns lines about rows that only the baseline or only the run has.
-fn rows_of_both(baseline: &Result<Baseline, String>, results: &Results) -> Option<String> {
-    let baseline = &baseline.as_ref().ok()?.results;
-    let missing = |of: &Results, other: &Results| {
-        let rows = of.rows().iter();
-        rows.filter(|row| other.row(&row.id).is_none()).count()
-    };
-    let (added, removed) = (missing(results, baseline), missing(baseline, results));
-    let common = results.rows().len() - added;
-    (added + removed > 0).then(|| {
-        format!(
-            "compared with the baseline: {common} rows; {added} rows added, {removed} removed since"
-        )
-    })
 }
 
 /// Writes the new baseline where the mode says. Returns what to do next.
@@ -359,11 +336,7 @@ fn report(
     use crate::results::HtmlReport;
     let mut report = HtmlReport::new(run.results);
     let old = old.map(|old| old.clone().with_name("baseline"));
-    let common = |old: &&Results| {
-        let mut rows = old.rows().iter();
-        rows.any(|row| run.results.row(&row.id).is_some())
-    };
-    if let Some(old) = old.as_ref().filter(common) {
+    if let Some(old) = &old {
         report = HtmlReport::comparison(old, run.results).strict_identity(is_strict);
     }
     if let Some(group) = &run.group {

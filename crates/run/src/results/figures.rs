@@ -4,8 +4,8 @@
 
 use std::fmt;
 
+use super::ResultOutcome;
 use super::run_scores::{RunScores, Score};
-use super::{ResultOutcome, thousands};
 use crate::contract::{MetricIdentity, ScoreKind, ScoreRange};
 use crate::evaluate::TruthResult;
 use crate::evaluate::summary::{Place, Sample};
@@ -361,12 +361,6 @@ pub(crate) fn p_equals(p: f64) -> String {
         true => "< 0.001".to_owned(),
         false => format!("= {p:.3}"),
     }
-}
-
-/// Formats a number of rows with two significant digits and thousands separators.
-pub(crate) fn about(rows: u64) -> String {
-    let step = 10_u64.pow(rows.max(1).ilog10().saturating_sub(1));
-    thousands(rows.div_ceil(step).saturating_mul(step))
 }
 
 #[cfg(all(test, feature = "html"))]

@@ -32,7 +32,7 @@ pub use compare::{
 pub use error::{ResultsError, ResultsErrorKind};
 #[doc(hidden)]
 pub use figures::{Counts, MetricFigures};
-pub(crate) use figures::{Unit, about, p_equals};
+pub(crate) use figures::{Unit, p_equals};
 pub use file::Results;
 #[doc(hidden)]
 pub use file::{ForeignRow, ForeignRun, RowAttempt, write_foreign_rows};

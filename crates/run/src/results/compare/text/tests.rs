@@ -1,15 +1,6 @@
 use crate::contract::ScoreKind;
-use crate::results::figures::{Unit, about, number};
+use crate::results::figures::{Unit, number};
 use crate::stats::Interval;
-
-#[test]
-fn rows_are_rounded_up_to_two_digits() {
-    let shown = [1, 12, 123, 5_241, 123_456, 99_901, 1_000_000].map(about);
-    assert_eq!(
-        shown,
-        ["1", "12", "130", "5,300", "130,000", "100,000", "1,000,000"]
-    );
-}
 
 #[test]
 fn a_figure_that_rounds_to_zero_has_no_sign() {
