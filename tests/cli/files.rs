@@ -343,7 +343,7 @@ fn a_join_that_is_not_one_is_an_error() {
         "{\"id\": 1, \"answer\": \"x\"}\n\n{\"id\": \"1\", \"answer\": \"y\"}\n",
     );
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em"),
-        @"gold.jsonl:3: duplicate id `1`, first on line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
+        @"gold.jsonl:3: duplicate id `1`, first on line 1; ids must be unique in the gold file; remove one, or join by another column with --join");
     assert_snapshot!(folder.run("score preds.json --gold gold.jsonl --join id=id -m em").error(),
         @"invalid value 'id=id' for '--join <gold.PATH=pred.PATH>': invalid join `id=id`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id");
 }

@@ -28,6 +28,9 @@ use crate::contract::{Metric, MetricSpec, Origin, Pair, Prediction};
 use crate::json::text;
 use crate::messages::escape;
 
+/// How many gold rows without a prediction are read at once.
+const AT_ONCE: usize = 256;
+
 /// A reader for files that contain rows.
 ///
 /// You can choose the format, map fields and limit the size of a row.
@@ -324,6 +327,8 @@ pub struct Pairs {
     has_ended: bool,
     /// Connected to the batches that are not decoded yet; the first half is `None` after the last prediction.
     until_decoded: (Option<Sender<Infallible>>, Receiver<Infallible>),
+    /// The positions and lines of the gold rows without a prediction; `None` before the last prediction.
+    without_pred: Option<std::vec::IntoIter<(usize, u64)>>,
 }
 
 impl Pairs {
@@ -339,6 +344,7 @@ impl Pairs {
             decoded: Vec::new().into_iter(),
             has_ended: false,
             until_decoded: (Some(sender), receiver),
+            without_pred: None,
         }
     }
 
@@ -402,16 +408,18 @@ impl Pairs {
     }
 
     /// Returns the next gold rows without a prediction; `None` if there are none left.
-    fn without_pred(&self) -> Option<Batch> {
+    fn without_pred(&mut self) -> Option<Batch> {
         let gold = self.pairing.gold.as_ref()?;
-        match gold.missing(self.pairing.join_path(gold)) {
-            Ok(rows) if rows.is_empty() => None,
-            Ok(rows) => {
-                let rows = BatchRows::Gold(rows);
-                Some(Batch::new(Arc::clone(&gold.file), rows, None))
-            }
-            Err(error) => Some(Batch::failed(error)),
-        }
+        let missing = match &mut self.without_pred {
+            Some(missing) => missing,
+            none => match gold.missing(self.pairing.join_path(gold)) {
+                Ok(missing) => none.insert(missing.into_iter()),
+                Err(error) => return Some(Batch::failed(error)),
+            },
+        };
+        let rows: Vec<_> = missing.take(AT_ONCE).collect();
+        let batch = |rows| Batch::new(Arc::clone(&gold.file), BatchRows::Gold(rows), None);
+        Some(rows).filter(|rows| !rows.is_empty()).map(batch)
     }
 
     /// Returns the next rows, for the caller to decode. An error ends the rows.
@@ -434,7 +442,7 @@ impl Pairs {
                 let _ = self.until_decoded.1.recv();
                 return self.without_pred();
             };
-            match file.open(Some(&self.pairing), self.is_hashed) {
+            match file.open(Some(&*self.pairing), self.is_hashed) {
                 Ok(file) => {
                     self.records.add(&file.records);
                     self.current = Some(file);

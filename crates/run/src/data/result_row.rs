@@ -15,7 +15,7 @@ use crate::json::read::{Shape, parse_literal};
 use crate::json::sorted;
 
 /// The prefix of columns of attributes.
-pub(crate) const ATTRIBUTES: &str = "attributes.";
+const ATTRIBUTES: &str = "attributes.";
 
 /// The suffix of the column with a metric's outcomes.
 const OUTCOME: &str = ".outcome";
@@ -69,12 +69,6 @@ pub(super) fn are_of_results(names: &[String]) -> bool {
     let has_costs = |metric: &str| names.contains(&*format!("{metric}{COST}"));
     let mut metrics = names.iter().filter_map(|name| metric_of(name));
     names.contains("id") && metrics.any(|metric| names.contains(metric) && has_costs(metric))
-}
-
-/// Returns `true` if a column has what a run added to a row for all metrics together, or all attributes.
-#[cfg(feature = "csv")]
-pub(super) fn is_of_run(column: &str) -> bool {
-    USAGE.contains(&column) || matches!(column, "repeats" | "attributes" | POSITIONAL)
 }
 
 impl RowObject {

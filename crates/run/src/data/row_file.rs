@@ -169,7 +169,7 @@ impl RowSource {
     )]
     pub(super) fn open(
         self,
-        pairing: Option<&Arc<Pairing>>,
+        pairing: Option<&Pairing>,
         is_hashed: bool,
     ) -> Result<RowFile, DataError> {
         // In a stream, a row does not wait for the next one.
@@ -194,9 +194,9 @@ impl RowSource {
                 let mut lines = TextLines::new(input(self.content)?, Kind::Plain);
                 all(move || lines.next(), BatchRows::Text)
             }
-            Format::Jsonl => {
+            Format::Jsonl | Format::Json => {
                 let mut input = input(self.content)?;
-                if is_several_lines(input.fill()?) {
+                if self.format == Format::Json || is_several_lines(input.fill()?) {
                     let mut values = JsonValues::new(input, is_stream);
                     all(move || values.next(), BatchRows::Text)
                 } else {
@@ -204,34 +204,28 @@ impl RowSource {
                     all(move || lines.next(), BatchRows::Text)
                 }
             }
-            Format::Json => {
-                let mut values = JsonValues::new(input(self.content)?, is_stream);
-                all(move || values.next(), BatchRows::Text)
-            }
             #[cfg(feature = "csv")]
             Format::Csv => {
-                let pairing = pairing.map(|pairing| &**pairing);
                 let input = input(self.content)?;
                 let columns = (options.has_escapes, options.delimiter);
                 let mut file = CsvFile::new(input, columns, pairing, is_stream)?;
-                record.note(file.note());
+                record.progress().note = file.note();
                 all(move || file.next(), BatchRows::Csv)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                let (file, pairing) = (Arc::clone(&name), pairing.cloned());
+                let file = Arc::clone(&name);
                 let mut file = match self.content {
                     Content::File(path) => {
                         record.hash_all(&path).map_err(unreadable)?;
                         let reader = fs::File::open(&path).map_err(unreadable)?;
-                        let reopen = move || reader.try_clone();
-                        ParquetFile::new(file, reopen, row_limit, pairing)?
+                        ParquetFile::new(file, reader, row_limit, pairing)?
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
                         let reader = stream.reader(&name, &record).map_err(unreadable)?;
                         let bytes = bytes::Bytes::from(whole(reader, &name, row_limit)?);
-                        ParquetFile::new(file, move || Ok(bytes.clone()), row_limit, pairing)?
+                        ParquetFile::new(file, bytes, row_limit, pairing)?
                     }
                 };
                 all(move || file.next(), BatchRows::Columns)
@@ -319,7 +313,7 @@ impl RowFile {
     pub(super) fn next_batch(&mut self) -> Option<Batch> {
         let Some((rows, error)) = self.rows.next() else {
             if self.rows_before > 0 {
-                self.record.end(self.rows_before);
+                self.record.progress().rows = Some(self.rows_before);
                 return None;
             }
             let message = format!(

@@ -9,6 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::line::raw;
 use crate::contract::{Outcome, ScoreKind};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
@@ -104,7 +105,7 @@ fn cells<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     kinds: &[Option<ScoreKind>],
 ) -> (Fields, Vec<String>) {
-    let mut fields: Fields = fields_of("gold", &*row.gold).into_iter().collect();
+    let mut fields = fields_of("gold", &*row.gold);
     if let Some(pred) = &row.pred {
         fields.extend(fields_of("pred", pred));
     }
@@ -114,24 +115,18 @@ fn cells<G: Serialize, P: Serialize>(
 }
 
 /// Returns the fields of a row, in their order.
-fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
-    let json = serde_json::to_string(row);
-    let fields = json
-        .as_ref()
-        .map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
-    match (fields, json.as_deref()) {
-        (Ok(Ok(fields)), _) => {
-            let named = |(name, value)| (format!("{side}.{name}"), text(value).unwrap_or_default());
+fn fields_of(side: &str, row: &impl Serialize) -> Fields {
+    let json = raw(row);
+    let shown = |value| text(value).unwrap_or_default();
+    match serde_json::from_str::<IndexMap<String, Value>>(json.get()) {
+        Ok(fields) => {
+            let named = |(name, value)| (format!("{side}.{name}"), shown(value));
             fields.into_iter().map(named).collect()
         }
-        (_, Ok(value)) => {
-            let value = serde_json::from_str(value).unwrap_or(Value::Null);
-            vec![(side.to_owned(), text(value).unwrap_or_default())]
+        Err(_) => {
+            let value = serde_json::from_str(json.get()).unwrap_or_default();
+            IndexMap::from([(side.to_owned(), shown(value))])
         }
-        (_, Err(error)) => vec![(
-            side.to_owned(),
-            format!("cannot be written as JSON: {error}"),
-        )],
     }
 }
 
