@@ -336,7 +336,7 @@ fn a_join_that_is_not_one_is_an_error() {
     folder.write("run.jsonl", "");
     folder.write("preds.json", r#"{"1": "x", "2": "y"}"#);
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em --out run.jsonl"),
-        @"preds.json:1: `id`: expected ids from gold.jsonl, such as `q1`, `q2` in `id` from line 1 on, found `1`, `2`, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
+        @"preds.json:1: `id`: expected ids from gold.jsonl, such as `q1`, `q2`, found `1`, `2`, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
     assert_eq!(folder.read("run.jsonl"), "", "no output is written");
     folder.write(
         "gold.jsonl",

@@ -56,7 +56,7 @@ impl FromStr for Join {
             (!gold.is_empty() && !pred.is_empty()).then(|| (gold.to_owned(), pred.to_owned()))
         });
         let (gold, pred) = paths.ok_or_else(|| {
-            MappingError::new(format!(
+            MappingError::from(format!(
                 "invalid join `{join}`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id"
             ))
         })?;
@@ -311,16 +311,13 @@ impl GoldFile {
             file: Arc::clone(file),
             line: *line,
         };
-        let path = self.join.as_ref().map_or("id", |join| &join.gold);
-        let first = rows.unmatched().next().map_or(1, |(.., gold)| gold.line);
         let golds: Vec<&str> = rows.unmatched().take(SHOWN).map(|(_, id, _)| id).collect();
         Err(invalid!(
             &at,
-            "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
+            "`{}`: expected ids from {}, such as {}, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
             escape::name(pred_path),
             self.file.display(),
             escape::names(golds.into_iter()),
-            escape::name(path),
             escape::names(without_gold.first.iter().map(|(_, id, _)| &**id)),
         ))
     }

@@ -20,21 +20,17 @@ pub const ROW_LIMIT: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How many bytes are needed to tell if a file is compressed: a byte order mark and the longest of [`COMPRESSED`].
+/// How many bytes are needed to tell if a file is compressed: a byte order mark and the longest start of a compressed file.
 const START: usize = BYTE_ORDER_MARK.len() + 5;
-
-/// The first bytes of files that are compressed in another way than this build reads.
-const COMPRESSED: [(&[u8], &str); 3] = [
-    (b"\x1f\x8b", "gzip"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"\xfd7zXZ", "xz"),
-];
 
 const HTML: &str = "an HTML page; it may be the error page of a download; download the file again";
 const UTF_16: &str = "UTF-16; pass --encoding utf-16";
 
 /// How other files start, what they are, and what to do.
-const OTHERS: [(&[u8], &str); 8] = [
+const OTHERS: [(&[u8], &str); 11] = [
+    (b"\x1f\x8b", "gzip; decompress the file first"),
+    (b"\x28\xb5\x2f\xfd", "zstd; decompress the file first"),
+    (b"\xfd7zXZ", "xz; decompress the file first"),
     (
         b"version https://git-lfs",
         "a Git LFS pointer; run `git lfs pull` to get the file",
@@ -82,11 +78,7 @@ impl Input {
         }
         // No row starts with the first bytes of a compressed file.
         let start = reader.fill_buf().map_err(unreadable)?;
-        let is_start = |(magic, _): &&(&[u8], &str)| start.starts_with(magic);
-        if let Some((_, found)) = COMPRESSED.iter().find(is_start) {
-            return Err(DataError::compressed(&file, found));
-        }
-        if let Some((_, found)) = OTHERS.iter().find(is_start) {
+        if let Some((_, found)) = OTHERS.iter().find(|it| start.starts_with(it.0)) {
             let message = format_args!("expected rows, found {found}");
             return Err(DataError::invalid_file(&file, message));
         }

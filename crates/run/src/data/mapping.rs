@@ -98,7 +98,8 @@ impl FromStr for Mapping {
     type Err = MappingError;
 
     fn from_str(text: &str) -> Result<Self, MappingError> {
-        let invalid = |reason: &str| MappingError(format!("invalid mapping `{text}`: {reason}"));
+        let invalid =
+            |reason: &str| MappingError::from(format!("invalid mapping `{text}`: {reason}"));
         let Some((field, path)) = text.split_once('=') else {
             return Err(invalid("expected FIELD=PATH, as in gold.answer=answers"));
         };
@@ -123,18 +124,10 @@ impl FromStr for Mapping {
     }
 }
 
-/// An error returned when a string is not a valid mapping, conversion or join.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct MappingError(String);
-
-impl MappingError {
-    pub(super) fn new(message: String) -> Self {
-        Self(message)
-    }
+dsrs_metrics_values::message_errors! {
+    /// An error returned when a string is not a valid mapping, conversion or join.
+    pub struct MappingError;
 }
-
-dsrs_metrics_values::debug_as_display!(MappingError);
 
 /// A conversion for a field that metrics cannot read as is.
 ///
@@ -166,7 +159,7 @@ impl Conversion {
     /// Returns a [`MappingError`] if `text` is not of the form FIELD=SEPARATOR.
     pub fn split(text: &str) -> Result<Self, MappingError> {
         let invalid = || {
-            MappingError::new(format!(
+            MappingError::from(format!(
                 "invalid separator `{text}`: expected FIELD=SEPARATOR, as in gold.answer=|"
             ))
         };
@@ -194,7 +187,7 @@ impl Conversion {
                 name,
                 separator,
             }),
-            Target::Id | Target::Repeat => Err(MappingError::new(format!(
+            Target::Id | Target::Repeat => Err(MappingError::from(format!(
                 "expected gold.FIELD or pred.FIELD, found `{field}`"
             ))),
         }

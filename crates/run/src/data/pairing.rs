@@ -47,9 +47,8 @@ impl Pairing {
 
     /// Returns `true` if the pair is a gold row without a prediction, whose place is in the file of gold rows.
     pub(crate) fn lacks_pred(&self, pair: &Pair) -> bool {
-        let is_gold = |at: &Origin, gold: &GoldFile| Arc::ptr_eq(&at.file, &gold.file);
         let file = pair.origin.as_ref().zip(self.gold.as_ref());
-        file.is_some_and(|(at, gold)| is_gold(at, gold))
+        file.is_some_and(|(at, gold)| Arc::ptr_eq(&at.file, &gold.file))
     }
 
     /// Returns the path of the id that joins a prediction to its gold row.

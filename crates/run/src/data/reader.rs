@@ -3,7 +3,6 @@
 //!
 //! The file is long because it documents each setting of one type with an example.
 
-use std::collections::HashSet;
 use std::convert::Infallible;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
-use indexmap::map::Entry;
 
 use super::batch::{Batch, BatchRows, RawRow};
 use super::data_file::DataFiles;
@@ -393,12 +391,8 @@ impl Pairs {
 
     /// Reads the file of gold rows, before the first prediction.
     fn load_gold(&self) -> Result<(), DataError> {
-        let Some(gold) = self
-            .pairing
-            .gold
-            .as_ref()
-            .filter(|gold| gold.rows.get().is_none())
-        else {
+        let gold = self.pairing.gold.as_ref();
+        let Some(gold) = gold.filter(|gold| gold.rows.get().is_none()) else {
             return Ok(());
         };
         let mut file = RowSource::new(&gold.file, self.options)?.open(None, self.is_hashed)?;
@@ -535,12 +529,11 @@ impl Pairs {
     /// row have the same number or different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
-        let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
-        let mut seen = HashSet::new();
+        let mut rows: IndexMap<String, (Pair, IndexMap<String, Prediction>)> = IndexMap::new();
         for pair in self.with_hashes() {
             let mut pair = pair?;
             if pairing.lacks_pred(&pair) {
-                rows.insert(pair.id.clone(), (pair, Vec::new()));
+                rows.insert(pair.id.clone(), (pair, IndexMap::new()));
                 continue;
             }
             let unknown = || Origin {
@@ -553,34 +546,30 @@ impl Pairs {
                 DataError::invalid(&at, "expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id")
             })?;
             let id = escape::name(&pair.id).to_string();
-            if !seen.insert((pair.id.clone(), number.clone())) {
+            if let Some((first, _)) = rows.get(&pair.id)
+                && first.gold != pair.gold
+            {
+                let first = first.origin.as_ref().map_or(0, |at| at.line);
+                return Err(invalid!(
+                    &at,
+                    "this sample of `{id}` has a different gold row from line {first}; pass --map id=PATH with an id that identifies the row"
+                ));
+            }
+            let pred = std::mem::take(&mut pair.pred);
+            let samples = rows.entry(pair.id.clone());
+            let (_, preds) = samples.or_insert_with(|| (pair, IndexMap::new()));
+            if preds.insert(number.clone(), pred).is_some() {
                 let number = escape::name(&number);
                 return Err(invalid!(
                     &at,
                     "duplicate sample `{number}` for id `{id}`; give each sample of an id a different number, or pass --map id=COLUMN,COLUMN if the id spans several columns"
                 ));
             }
-            match rows.entry(pair.id.clone()) {
-                Entry::Vacant(first) => {
-                    let pred = std::mem::take(&mut pair.pred);
-                    first.insert((pair, vec![pred]));
-                }
-                Entry::Occupied(mut samples) => {
-                    let (first, preds) = samples.get_mut();
-                    if first.gold != pair.gold {
-                        let first = first.origin.as_ref().map_or(0, |at| at.line);
-                        return Err(invalid!(
-                            &at,
-                            "this sample of `{id}` has a different gold row from line {first}; pass --map id=PATH with an id that identifies the row"
-                        ));
-                    }
-                    preds.push(pair.pred);
-                }
-            }
         }
         let most = rows.values().map(|(_, preds)| preds.len()).max();
+        let samples = |(pair, preds): (Pair, IndexMap<_, _>)| (pair, preds.into_values().collect());
         Ok(Samples {
-            rows: rows.into_values().collect(),
+            rows: rows.into_values().map(samples).collect(),
             files,
             pairing,
             repeats: most.and_then(|most| u32::try_from(most).ok()).unwrap_or(0),

@@ -72,30 +72,11 @@ pub(super) fn are_of_results(names: &[String]) -> bool {
 }
 
 impl RowObject {
-    /// Returns `true` if the row is from a result file: it has an outcome for each of its metrics, or no metrics and
-    /// only keys of a result file.
+    /// Returns `true` if the row is from a result file: it has an outcome for each of its metrics, or no metrics.
     pub(super) fn is_result(&self) -> bool {
-        self.outcomes().next().is_some() || !self.is_flat && self.has_no_metric()
-    }
-
-    /// Returns `true` if `scores` is empty and all other keys are those of a result file. Rows of other programs may
-    /// have no scores.
-    fn has_no_metric(&self) -> bool {
-        let is_key = |key: &str| {
-            USAGE.contains(&key)
-                || matches!(
-                    key,
-                    "attributes"
-                        | "scores"
-                        | "traceback"
-                        | "manifest"
-                        | GOLD_HASH
-                        | PRED_HASH
-                        | POSITIONAL
-                )
-        };
         let scores = self.attributes.get("scores").and_then(Value::as_object);
-        scores.is_some_and(Map::is_empty) && self.attributes.keys().all(is_key)
+        let has_no_metric = !self.is_flat && scores.is_some_and(Map::is_empty);
+        has_no_metric || self.outcomes().next().is_some()
     }
 
     /// Returns the outcome of each metric; none if the row is not from a result file.

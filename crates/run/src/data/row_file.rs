@@ -107,26 +107,16 @@ impl RowSource {
                 reader,
             ));
         }
-        let unreadable = |message: String| {
-            let message = format!("{}: {message}", name.display());
-            DataError::new(DataErrorKind::Unreadable, message)
-        };
-        match fs::metadata(file) {
-            Err(reason) => return Err(DataError::unreadable(name, &reason)),
-            Ok(metadata) if metadata.is_dir() => {
-                let message = "expected a file, found a directory; pass the files in it";
-                return Err(unreadable(message.to_owned()));
-            }
-            Ok(_) => {}
+        if let Err(reason) = fs::metadata(file) {
+            return Err(DataError::unreadable(name, &reason));
         }
         let Some(format) = options.format.or_else(|| Format::of(file)) else {
-            return Err(match Format::compression_of(file) {
-                Some(found) => DataError::compressed(name, found),
-                None => unreadable(format!(
-                    "unknown extension; expected {}; rename the file or set --format",
-                    Format::EXTENSIONS
-                )),
-            });
+            let message = format!(
+                "{}: unknown extension; expected {}; rename the file or set --format",
+                name.display(),
+                Format::EXTENSIONS
+            );
+            return Err(DataError::new(DataErrorKind::Unreadable, message));
         };
         Ok(Self {
             name: name.to_path_buf(),
@@ -394,14 +384,6 @@ impl Format {
         }
         files.sort();
         Ok(files)
-    }
-
-    /// Returns the compression that a file's extension names.
-    fn compression_of(file: &Path) -> Option<&'static str> {
-        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
-        [".gz", ".zst", ".xz", ".bz2", ".zip"]
-            .into_iter()
-            .find(|name| name[1..] == extension)
     }
 
     /// Returns the format for a file's extension.

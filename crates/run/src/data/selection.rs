@@ -97,14 +97,11 @@ impl FieldSelection {
             _ if name == "id" => true,
             Some(("gold", field)) => self.reads_field(Side::Gold, field),
             Some(("pred", field)) => self.reads_field(Side::Pred, field),
-            _ => self.reads_attribute(name),
+            _ => {
+                let names = self.attribute_names();
+                names.is_none_or(|names| names.contains(&name))
+            }
         }
-    }
-
-    #[cfg(feature = "csv")]
-    fn reads_attribute(&self, name: &str) -> bool {
-        self.attribute_names()
-            .is_none_or(|names| names.contains(&name))
     }
 
     /// Returns `true` if the run reads this field.

@@ -164,54 +164,23 @@ fn each_cell<'l>(line: &'l str, mut each: impl FnMut(Rank, &str, &'l str)) -> io
 }
 
 /// The columns of rows, in the order in which they were found.
-#[derive(Default)]
-struct Columns {
-    found: IndexMap<String, (Rank, Kind), RandomState>,
+type Found = IndexMap<String, (Rank, Kind), RandomState>;
+
+fn found_in(chunk: Chunk) -> io::Result<Found> {
+    let Chunk { text, lines } = chunk;
+    let mut found = Found::default();
+    for place in lines {
+        each_cell(&text[place], |rank, column, value| {
+            add(&mut found, column, rank, Kind::of(value));
+        })?;
+    }
+    Ok(found)
 }
 
-impl Columns {
-    fn of(chunk: Chunk) -> io::Result<Self> {
-        let Chunk { text, lines } = chunk;
-        let mut columns = Self::default();
-        for place in lines {
-            each_cell(&text[place], |rank, column, value| {
-                columns.add(column, rank, Kind::of(value));
-            })?;
-        }
-        Ok(columns)
-    }
-
-    fn add(&mut self, column: &str, rank: Rank, kind: Kind) {
-        match self.found.get_mut(column) {
-            Some((_, known)) => *known = known.with(kind),
-            None => drop(self.found.insert(column.to_owned(), (rank, kind))),
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        for (column, (rank, kind)) in &other.found {
-            self.add(column, *rank, *kind);
-        }
-    }
-
-    fn finish(mut self) -> Layout {
-        let is_packed = |(position, prefix): (usize, &&str)| {
-            let columns = self.found.values().filter(|((at, _), _)| *at == position);
-            prefix.ends_with('.') && columns.count() > MAX_COLUMNS
-        };
-        let mut layout = Layout {
-            columns: IndexMap::default(),
-            is_packed: ORDER.iter().enumerate().map(is_packed).collect(),
-        };
-        self.found.sort_by(|_, (a, _), _, (b, _)| a.cmp(b));
-        for (column, ((position, _), kind)) in self.found {
-            let (column, kind) = match layout.is_packed[position] {
-                true => (ORDER[position].trim_end_matches('.').to_owned(), Kind::Json),
-                false => (column, kind),
-            };
-            layout.columns.insert(column, kind);
-        }
-        layout
+fn add(found: &mut Found, column: &str, rank: Rank, kind: Kind) {
+    match found.get_mut(column) {
+        Some((_, known)) => *known = known.with(kind),
+        None => drop(found.insert(column.to_owned(), (rank, kind))),
     }
 }
 
@@ -225,13 +194,29 @@ pub(super) struct Layout {
 impl Layout {
     /// Collects the columns of all lines.
     pub(super) fn of(lines: &Spool) -> io::Result<Self> {
-        let mut columns = Columns::default();
+        let mut found = Found::default();
         let is_full = |_, bytes| bytes >= CHUNK;
-        lines.map_chunks(is_full, Columns::of, |more| {
-            columns.merge(&more);
+        lines.map_chunks(is_full, found_in, |more| {
+            for (column, (rank, kind)) in &more {
+                add(&mut found, column, *rank, *kind);
+            }
             Ok(())
         })?;
-        Ok(columns.finish())
+        let is_packed = |(position, prefix): (usize, &&str)| {
+            let columns = found.values().filter(|((at, _), _)| *at == position);
+            prefix.ends_with('.') && columns.count() > MAX_COLUMNS
+        };
+        let is_packed: Vec<bool> = ORDER.iter().enumerate().map(is_packed).collect();
+        found.sort_by(|_, (a, _), _, (b, _)| a.cmp(b));
+        let column =
+            |(column, ((position, _), kind)): (String, (Rank, Kind))| match is_packed[position] {
+                true => (ORDER[position].trim_end_matches('.').to_owned(), Kind::Json),
+                false => (column, kind),
+            };
+        Ok(Self {
+            columns: found.into_iter().map(column).collect(),
+            is_packed,
+        })
     }
 
     /// Calls a function with the values of each line, in column order; `None` is an empty cell. If two cells belong to
