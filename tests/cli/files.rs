@@ -336,14 +336,14 @@ fn a_join_that_is_not_one_is_an_error() {
     folder.write("run.jsonl", "");
     folder.write("preds.json", r#"{"1": "x", "2": "y"}"#);
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em --out run.jsonl"),
-        @"preds.json:1: `id`: expected ids from gold.jsonl, such as `q1`, `q2` in `id` from line 1 on, found `1`, `2`, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
+        @"preds.json:1: `id`: expected ids from gold.jsonl, such as `q1`, `q2`, found `1`, `2`, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids");
     assert_eq!(folder.read("run.jsonl"), "", "no output is written");
     folder.write(
         "gold.jsonl",
         "{\"id\": 1, \"answer\": \"x\"}\n\n{\"id\": \"1\", \"answer\": \"y\"}\n",
     );
     assert_snapshot!(folder.score_error("preds.json --gold gold.jsonl -m em"),
-        @"gold.jsonl:3: duplicate id `1`, first on line 1; ids must be unique in the gold file (duplicates: 1, the first `1`); remove them, or join by another column with --join");
+        @"gold.jsonl:3: duplicate id `1`, first on line 1; ids must be unique in the gold file; remove one, or join by another column with --join");
     assert_snapshot!(folder.run("score preds.json --gold gold.jsonl --join id=id -m em").error(),
         @"invalid value 'id=id' for '--join <gold.PATH=pred.PATH>': invalid join `id=id`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id");
 }

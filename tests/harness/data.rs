@@ -403,10 +403,7 @@ fn a_compressed_file_is_refused_whatever_the_size_of_reads() {
                 .collect();
             assert_eq!(
                 rows.unwrap_err().to_string(),
-                format!(
-                    "rows: expected an uncompressed file, found {name}; decompress it first, or pipe it to standard \
-                     input (`-`)"
-                ),
+                format!("rows: expected rows, found {name}; decompress the file first"),
                 "{size}"
             );
         }

@@ -84,15 +84,15 @@ async fn a_narrow_table_shows_what_the_first_metric_reads() {
         header(84),
         [
             "id",
-            "gold.question",
             "gold.year",
             "pred.guess",
+            "gold.question",
             "closeness"
         ]
     );
     assert_eq!(
         header(300)[1..5],
-        ["gold.question", "gold.hint", "gold.note", "gold.year"]
+        ["gold.year", "pred.guess", "gold.question", "gold.hint"]
     );
     // A number is shown as a number even where it is 1.
     assert!(result.table(None).to_string().contains("1.0000"));

@@ -8,11 +8,10 @@ use std::sync::mpsc::Sender;
 #[cfg(feature = "csv")]
 use super::csv::CsvRows;
 use super::error::DataError;
-use super::gold::Stored;
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ColumnRows;
-use super::row::{Row, RowObject};
+use super::row::RowObject;
 use super::selection::FieldSelection;
 use super::text::TextRows;
 use crate::contract::{Origin, Pair};
@@ -35,8 +34,8 @@ pub(super) enum BatchRows {
     Csv(CsvRows),
     #[cfg(feature = "parquet")]
     Columns(ColumnRows),
-    /// Gold rows without a prediction.
-    Gold(Vec<Stored>),
+    /// The positions and lines of gold rows without a prediction.
+    Gold(Vec<(usize, u64)>),
 }
 
 /// A row that is not yet decoded.
@@ -88,7 +87,7 @@ impl Batch {
             BatchRows::Csv(rows) => rows.line(index),
             #[cfg(feature = "parquet")]
             BatchRows::Columns(_) => number,
-            BatchRows::Gold(rows) => rows[index].line,
+            BatchRows::Gold(rows) => rows[index].1,
         };
         RawRow {
             rows: &self.rows,
@@ -123,8 +122,7 @@ impl RawRow<'_> {
     /// other fields.
     pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Option<Pair>, DataError> {
         if let BatchRows::Gold(rows) = self.rows {
-            let pair = pairing.pair_without_pred(&rows[self.index], &self.at);
-            return pair.map(Some);
+            return pairing.pair_without_pred(rows[self.index].0, &self.at);
         }
         let pair_of = |row| pairing.pair_of(row, &self.at, self.number);
         if let Some(selection) = pairing.selection.as_ref()
@@ -139,14 +137,14 @@ impl RawRow<'_> {
     }
 
     /// Decodes the row. With a selection, other fields may be missing.
-    pub(super) fn read(&self, selection: Option<&FieldSelection>) -> Result<Row, DataError> {
+    pub(super) fn read(&self, selection: Option<&FieldSelection>) -> Result<RowObject, DataError> {
         match self.rows {
             BatchRows::Text(rows) => rows.read(self.index, &self.at, selection),
             #[cfg(feature = "csv")]
             BatchRows::Csv(rows) => rows.read(self.index, &self.at, selection),
             #[cfg(feature = "parquet")]
             BatchRows::Columns(rows) => rows.read(self.index, &self.at),
-            BatchRows::Gold(_) => Ok(Row::Map(RowObject::default())),
+            BatchRows::Gold(_) => Ok(RowObject::default()),
         }
     }
 

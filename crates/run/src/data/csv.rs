@@ -12,7 +12,6 @@
 
 use std::collections::HashSet;
 use std::io::BufRead;
-use std::ops::Range;
 use std::sync::Arc;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
@@ -22,7 +21,7 @@ use super::error::{DataError, DataErrorKind, Read, invalid};
 use super::input::Input;
 use super::pairing::Pairing;
 use super::result_row::are_of_results;
-use super::row::{Column, Row, RowObject, check_sides};
+use super::row::{Column, RowObject, check_sides};
 use super::selection::FieldSelection;
 use crate::contract::Origin;
 use crate::messages::{escape, formula};
@@ -31,7 +30,7 @@ use crate::messages::{escape, formula};
 const MAX_COLUMNS: usize = 1_000_000;
 
 /// What may separate columns, by the number of times it is in the header.
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+const DELIMITERS: [u8; 4] = [b'|', b'\t', b';', b','];
 
 /// A batch ends with the record that reaches this number of bytes or cells.
 const BATCH: usize = 1 << 16;
@@ -53,34 +52,20 @@ struct Header {
 #[derive(Default)]
 pub(super) struct CsvRows {
     header: Arc<Header>,
-    /// The cells of all records, end to end, and spare memory.
+    /// The cells of all records, end to end.
     text: Vec<u8>,
-    text_len: usize,
-    /// Where each cell ends, counted from the start of its record, and spare memory.
+    /// Where each cell ends.
     ends: Vec<usize>,
-    cells: usize,
-    records: Vec<Place>,
-}
-
-/// Where a record starts: its first line (from 1), its first byte and its first cell.
-#[derive(Clone, Copy)]
-struct Place {
-    line: u64,
-    byte: usize,
-    cell: usize,
-}
-
-/// The cells of a record.
-struct Record<'r> {
-    text: &'r [u8],
-    ends: &'r [usize],
-    has_escapes: bool,
+    /// The first line of each record, counted from 1, and its first cell.
+    records: Vec<(u64, usize)>,
 }
 
 /// The records of a CSV file.
 pub(super) struct CsvFile {
     input: Input,
     parser: Reader,
+    /// The text and the ends of the cells of one record, and spare memory.
+    record: (Vec<u8>, Vec<usize>),
     delimiter: u8,
     /// `true` if the header showed the delimiter.
     is_detected: bool,
@@ -111,6 +96,7 @@ impl CsvFile {
         let mut file = Self {
             input,
             parser,
+            record: Default::default(),
             delimiter,
             is_detected,
             header: Arc::default(),
@@ -118,10 +104,10 @@ impl CsvFile {
             line: 1,
             has_ended: false,
         };
-        let mut first = CsvRows::new(&file.header);
+        let mut first = CsvRows::default();
         if file.read(&mut first)? {
             let at = file.input.at(first.line(0));
-            let names = names(&first.record(0), &at)?;
+            let names = first.names(&at)?;
             let are_of_results = are_of_results(&names);
             // In a result file, some rows may have fields and others another value.
             if !are_of_results {
@@ -152,18 +138,18 @@ impl CsvFile {
 
     /// Reads the next records; `None` at the end of the file or after an error.
     pub(super) fn next(&mut self) -> Option<Read<CsvRows>> {
-        let mut rows = CsvRows::new(&self.header);
+        let mut rows = CsvRows {
+            header: Arc::clone(&self.header),
+            ..CsvRows::default()
+        };
         let mut error = None;
-        while !self.has_ended && rows.len() < self.at_once && rows.text_len.max(rows.cells) < BATCH
+        while !self.has_ended
+            && rows.len() < self.at_once
+            && rows.text.len().max(rows.ends.len()) < BATCH
         {
-            let complete = (rows.text_len, rows.cells);
             let read = self.read(&mut rows);
-            if !matches!(read, Ok(true)) {
-                // Removes the cells of an unfinished record.
-                (rows.text_len, rows.cells) = complete;
-                self.has_ended = true;
-                error = read.err();
-            }
+            self.has_ended = !matches!(read, Ok(true));
+            error = read.err();
         }
         (rows.len() > 0 || error.is_some()).then_some((rows, error))
     }
@@ -171,12 +157,8 @@ impl CsvFile {
     /// Adds the next record; returns `false` at the end of the file.
     fn read(&mut self, rows: &mut CsvRows) -> Result<bool, DataError> {
         self.skip_line_ends()?;
-        let first = Place {
-            line: self.line,
-            byte: rows.text_len,
-            cell: rows.cells,
-        };
-        let mut has_started = false;
+        let first_line = self.line;
+        let (mut bytes, mut cells, mut has_started) = (0, 0, false);
         loop {
             let input = self.input.fill()?;
             // At the end of the input, the parser ends any cell, even one with an unclosed quote. A line break ends
@@ -184,52 +166,38 @@ impl CsvFile {
             let at_end = input.is_empty() && has_started;
             let input = if at_end { b"\n" } else { input };
             has_started = true;
-            let text = &mut rows.text[rows.text_len..];
-            let ends = &mut rows.ends[rows.cells..];
-            let (result, read, written, ended) = self.parser.read_record(input, text, ends);
+            let (text, ends) = &mut self.record;
+            let record = (&mut text[bytes..], &mut ends[cells..]);
+            let (result, read, written, ended) = self.parser.read_record(input, record.0, record.1);
             if !at_end {
                 self.line += memchr_iter(b'\n', &input[..read]).count() as u64;
                 self.input.reader.consume(read);
             }
-            rows.text_len += written;
-            rows.cells += ended;
-            self.check_size(&first, rows)?;
+            bytes += written;
+            cells += ended;
+            check_size(&self.input, first_line, bytes, cells)?;
             match result {
                 ReadRecordResult::InputEmpty if at_end => {
                     return Err(DataError::at(
-                        &self.input.at(first.line),
+                        &self.input.at(first_line),
                         DataErrorKind::CutOff,
                         ": unclosed quote: a cell of this record extends to the end of the file; add the closing quote",
                     ));
                 }
                 ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull => rows.text.resize(grown(rows.text.len()), 0),
-                ReadRecordResult::OutputEndsFull => rows.ends.resize(grown(rows.ends.len()), 0),
+                ReadRecordResult::OutputFull => text.resize(grown(text.len()), 0),
+                ReadRecordResult::OutputEndsFull => ends.resize(grown(ends.len()), 0),
                 ReadRecordResult::Record => {
-                    rows.records.push(first);
+                    let start = rows.text.len();
+                    rows.records.push((first_line, rows.ends.len()));
+                    rows.text.extend_from_slice(&text[..bytes]);
+                    rows.ends
+                        .extend(ends[..cells].iter().map(|end| start + end));
                     return Ok(true);
                 }
                 ReadRecordResult::End => return Ok(false),
             }
         }
-    }
-
-    fn check_size(&self, first: &Place, rows: &CsvRows) -> Result<(), DataError> {
-        let (bytes, cells) = (rows.text_len - first.byte, rows.cells - first.cell);
-        let limit = self.input.row_limit;
-        // Empty cells have no text, but one separator each.
-        if bytes > limit || cells > limit.saturating_add(1) {
-            return Err(DataError::too_long(&self.input.at(first.line), limit));
-        }
-        if cells > MAX_COLUMNS {
-            return Err(DataError::too_large(
-                &self.input.at(first.line),
-                format_args!(
-                    "expected at most {MAX_COLUMNS} columns, found more; put a JSON object in one column instead"
-                ),
-            ));
-        }
-        Ok(())
     }
 
     /// Skips the rest of a `\r\n`, and empty lines.
@@ -245,24 +213,31 @@ impl CsvFile {
     }
 }
 
+fn check_size(input: &Input, line: u64, bytes: usize, cells: usize) -> Result<(), DataError> {
+    let limit = input.row_limit;
+    // Empty cells have no text, but one separator each.
+    if bytes > limit || cells > limit.saturating_add(1) {
+        return Err(DataError::too_long(&input.at(line), limit));
+    }
+    if cells > MAX_COLUMNS {
+        return Err(DataError::too_large(
+            &input.at(line),
+            format_args!(
+                "expected at most {MAX_COLUMNS} columns, found more; put a JSON object in one column instead"
+            ),
+        ));
+    }
+    Ok(())
+}
+
 /// Returns the delimiter that occurs most often in the first line, outside of quotes; by default a comma.
 fn detected(start: &[u8]) -> u8 {
-    let mut counts = [0_usize; DELIMITERS.len()];
-    let mut is_quoted = false;
-    for byte in start {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            b'\n' if !is_quoted => break,
-            byte if !is_quoted => {
-                let place = DELIMITERS.iter().position(|delimiter| delimiter == byte);
-                place.into_iter().for_each(|place| counts[place] += 1);
-            }
-            _ => {}
-        }
-    }
-    let most = counts.iter().copied().max().unwrap_or(0);
-    let place = counts.iter().position(|count| *count == most);
-    DELIMITERS[place.unwrap_or(0)]
+    let outside = start.split(|byte| *byte == b'"').step_by(2);
+    let outside = outside.collect::<Vec<_>>().concat();
+    let header = outside.split(|byte| *byte == b'\n').next();
+    let count = |delimiter: &u8| header.map(|it| memchr_iter(*delimiter, it).count());
+    // Of several that occur equally often, the last one is chosen.
+    DELIMITERS.into_iter().max_by_key(count).unwrap_or(b',')
 }
 
 /// Returns the name of a delimiter for messages.
@@ -270,19 +245,6 @@ fn named(delimiter: u8) -> String {
     match delimiter {
         b'\t' => "tabs".to_owned(),
         delimiter => format!("`{}`", delimiter.escape_ascii()),
-    }
-}
-
-/// Returns the names in the header as written.
-fn names(header: &Record<'_>, at: &Origin) -> Result<Vec<String>, DataError> {
-    let mut names = Vec::with_capacity(header.ends.len());
-    for index in 0..header.ends.len() {
-        let (name, _) = header.cell(index, &(index + 1).to_string(), at)?;
-        names.push(name.to_owned());
-    }
-    match duplicate(&names) {
-        Some(column) => Err(duplicate_column(at, column)),
-        None => Ok(names),
     }
 }
 
@@ -312,14 +274,13 @@ impl Header {
         };
         let names: Vec<_> = names.into_iter().map(unescaped).collect();
         let unique: HashSet<_> = names.iter().map(String::as_str).collect();
-        let is_mapped = pairing.is_some_and(|it| !it.mappings.is_empty());
         // Names may be equal once their apostrophes are removed.
-        let is_common = unique.len() == names.len() && !(self.are_of_results && is_mapped);
-        let selection = pairing.and_then(|it| it.selection.as_ref());
+        let is_common = unique.len() == names.len();
+        let selection = pairing.and_then(|it| it.selection_of(self.are_of_results));
         let selection = selection.filter(|_| is_common);
         let column = |name: &String| Column::new(name, false, selection);
         Self {
-            selected: selection.map(|it| it.reads_columns(&names, self.are_of_results)),
+            selected: selection.map(|it| names.iter().map(|name| it.reads_column(name)).collect()),
             columns: names.iter().map(column).collect(),
             names,
             ..self
@@ -328,29 +289,31 @@ impl Header {
 }
 
 impl CsvRows {
-    fn new(header: &Arc<Header>) -> Self {
-        Self {
-            header: Arc::clone(header),
-            ..Self::default()
-        }
-    }
-
     pub(super) fn len(&self) -> usize {
         self.records.len()
     }
 
     pub(super) fn line(&self, row: usize) -> u64 {
-        self.records[row].line
+        self.records[row].0
     }
 
-    fn record(&self, row: usize) -> Record<'_> {
-        let Place { byte, cell, .. } = self.records[row];
-        let next = self.records.get(row + 1);
-        let (end, last) = next.map_or((self.text_len, self.cells), |it| (it.byte, it.cell));
-        Record {
-            text: &self.text[byte..end],
-            ends: &self.ends[cell..last],
-            has_escapes: self.header.has_escapes,
+    /// Returns the place of the first cell of a record, and the number of its cells.
+    fn cells(&self, row: usize) -> (usize, usize) {
+        let (_, first) = self.records[row];
+        let end = self.records.get(row + 1);
+        (first, end.map_or(self.ends.len(), |(_, end)| *end) - first)
+    }
+
+    /// Returns the names in the header, the first record, as written.
+    fn names(&self, at: &Origin) -> Result<Vec<String>, DataError> {
+        let name = |place: usize| {
+            let (name, _) = self.cell(place, &(place + 1).to_string(), at)?;
+            Ok(name.to_owned())
+        };
+        let names: Vec<String> = (0..self.ends.len()).map(name).collect::<Result<_, _>>()?;
+        match duplicate(&names) {
+            Some(column) => Err(duplicate_column(at, column)),
+            None => Ok(names),
         }
     }
 
@@ -360,9 +323,10 @@ impl CsvRows {
         row: usize,
         at: &Origin,
         selection: Option<&FieldSelection>,
-    ) -> Result<Row, DataError> {
-        let (record, Header { names, columns, .. }) = (self.record(row), &*self.header);
-        let (expected, found) = (names.len(), record.ends.len());
+    ) -> Result<RowObject, DataError> {
+        let Header { names, columns, .. } = &*self.header;
+        let (first, found) = self.cells(row);
+        let expected = names.len();
         if expected != found {
             let delimiter = match self.header.delimiter {
                 b',' => "comma".to_owned(),
@@ -384,32 +348,24 @@ impl CsvRows {
             if selected.is_some_and(|selected| !selected[index]) {
                 continue;
             }
-            let (text, is_string) = record.cell(index, name, at)?;
+            let (text, is_string) = self.cell(first + index, name, at)?;
             if name != "id" || !text.is_empty() {
                 object.add_cell(&columns[index], text.into(), is_string);
             }
         }
-        Ok(Row::Map(object))
-    }
-}
-
-impl<'r> Record<'r> {
-    fn range(&self, index: usize) -> Range<usize> {
-        let start = index
-            .checked_sub(1)
-            .map_or(0, |previous| self.ends[previous]);
-        start..self.ends[index]
+        Ok(object)
     }
 
-    /// Returns the cell, and `true` if an apostrophe was removed. `column` is its name in errors.
-    fn cell(&self, index: usize, column: &str, at: &Origin) -> Result<(&'r str, bool), DataError> {
-        let cell = &self.text[self.range(index)];
+    /// Returns the cell at a place, and `true` if an apostrophe was removed. `column` is its name in errors.
+    fn cell(&self, place: usize, column: &str, at: &Origin) -> Result<(&str, bool), DataError> {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let cell = &self.text[start..self.ends[place]];
         let text = str::from_utf8(cell).map_err(|error| {
             let (column, valid) = (escape::name(column), error.valid_up_to());
             let (byte, found) = (valid + 1, cell[valid]);
             invalid!(at, "column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8, or pass --encoding windows-1252 if a Windows program wrote it")
         })?;
-        let unescaped = match self.has_escapes {
+        let unescaped = match self.header.has_escapes {
             true => formula::unescaped(text),
             false => text,
         };

@@ -64,43 +64,35 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The record of a file while it is being read.
 #[derive(Debug)]
 pub(super) struct DataFileRecord {
-    name: String,
-    /// The path of a regular file.
-    path: Option<PathBuf>,
+    path: PathBuf,
     progress: Mutex<Progress>,
 }
 
 #[derive(Debug, Default)]
-struct Progress {
+pub(super) struct Progress {
     /// The hash of the bytes read so far.
     hash: Option<Sha256>,
     /// The length of a regular file when it was opened.
-    length: u64,
+    length: Option<u64>,
     bytes: u64,
     /// The number of rows, if all were read.
-    rows: Option<u64>,
+    pub(super) rows: Option<u64>,
     /// `true` if the hash is that of the whole file, regardless of its rows.
     is_whole: bool,
-    /// What a reader of the output may not expect.
-    note: Option<String>,
+    /// How the file is read, if that is not obvious.
+    pub(super) note: Option<String>,
 }
 
 impl DataFileRecord {
     pub(super) fn new(path: &Path, is_hashed: bool) -> Self {
-        let name = path
-            .file_name()
-            .unwrap_or(path.as_os_str())
-            .to_string_lossy()
-            .into_owned();
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
         let progress = Progress {
             hash: is_hashed.then(Sha256::new),
-            length: metadata.as_ref().map_or(0, fs::Metadata::len),
+            length: metadata.map(|file| file.len()),
             ..Progress::default()
         };
         Self {
-            name,
-            path: metadata.map(|_| path.to_owned()),
+            path: path.to_owned(),
             progress: Mutex::new(progress),
         }
     }
@@ -113,65 +105,36 @@ impl DataFileRecord {
         Ok(record)
     }
 
-    fn progress(&self) -> MutexGuard<'_, Progress> {
+    pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
         lock(&self.progress)
-    }
-
-    pub(super) fn is_hashed(&self) -> bool {
-        self.progress().hash.is_some()
-    }
-
-    /// Adds bytes that were read.
-    fn add(&self, bytes: &[u8]) {
-        let mut progress = self.progress();
-        progress.bytes += bytes.len() as u64;
-        if let Some(hash) = &mut progress.hash {
-            hash.update(bytes);
-        }
     }
 
     /// Hashes a whole file whose reader reads it in a different order or form.
     pub(super) fn hash_all(self: &Arc<Self>, file: &Path) -> io::Result<()> {
-        if self.is_hashed() {
+        if self.progress().hash.is_some() {
             let mut file = RecordedFile::new(fs::File::open(file)?, 0, Some(Arc::clone(self)));
             io::copy(&mut file, &mut io::sink())?;
         }
         Ok(())
     }
 
-    /// Records how the file was read, if that is not obvious.
-    #[cfg(feature = "csv")]
-    pub(super) fn note(&self, note: Option<String>) {
-        self.progress().note = note;
-    }
-
-    /// Returns how the file is read, if that is not obvious.
-    pub(super) fn noted(&self) -> Option<String> {
-        self.progress().note.clone()
-    }
-
-    /// Records that all rows were read.
-    pub(super) fn end(&self, rows: u64) {
-        self.progress().rows = Some(rows);
-    }
-
     /// Returns the record at the end of the run. `is_complete` is `true` if the run took all rows.
     fn finish(&self, is_complete: bool) -> DataFile {
         let progress = self.progress();
         let rows = progress.rows.filter(|_| is_complete);
-        let file = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
-        let length = file.map_or(progress.bytes, |file| file.len().max(progress.bytes));
         let is_read = rows.is_some() || is_complete && progress.is_whole;
         let hash = progress.hash.as_ref().filter(|_| is_read);
+        let grew_by = |length: u64| {
+            let now = fs::metadata(&self.path).map_or(0, |file| file.len());
+            now.max(progress.bytes).saturating_sub(length)
+        };
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         DataFile {
-            name: self.name.clone(),
-            bytes: progress.bytes.max(progress.length),
+            name: name.to_string_lossy().into_owned(),
+            bytes: progress.bytes.max(progress.length.unwrap_or(0)),
             sha256: hash.map(|hash| hexadecimal(&hash.clone().finalize())),
             rows,
-            grew_by: match self.path {
-                Some(_) => length.saturating_sub(progress.length),
-                None => 0,
-            },
+            grew_by: progress.length.map_or(0, grew_by),
         }
     }
 }
@@ -188,7 +151,8 @@ impl DataFiles {
     /// Returns how files were read where that is not obvious.
     pub(crate) fn notes(&self) -> Vec<String> {
         let files = lock(&self.0);
-        files.iter().filter_map(|file| file.noted()).collect()
+        let notes = files.iter().map(|file| file.progress().note.clone());
+        notes.flatten().collect()
     }
 
     /// Returns the records at the end of the run. `is_complete` is `true` if the run took all rows.
@@ -223,7 +187,11 @@ impl<R: Read> Read for RecordedFile<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         if let Some(record) = &self.record {
-            record.add(&buffer[..read]);
+            let mut progress = record.progress();
+            progress.bytes += read as u64;
+            if let Some(hash) = &mut progress.hash {
+                hash.update(&buffer[..read]);
+            }
         }
         self.read += read as u64;
         if read == 0 && !buffer.is_empty() && self.read < self.length {

@@ -100,15 +100,6 @@ impl DataError {
         Self::new(DataErrorKind::Unreadable, message)
     }
 
-    pub(super) fn compressed(file: &Path, found: &str) -> Self {
-        Self::invalid_file(
-            file,
-            format_args!(
-                "expected an uncompressed file, found {found}; decompress it first, or pipe it to standard input (`-`)"
-            ),
-        )
-    }
-
     pub(super) fn too_long(at: &Origin, limit: usize) -> Self {
         Self::too_large(
             at,

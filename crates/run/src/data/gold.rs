@@ -4,7 +4,7 @@
 //!
 //! The file is long because the file, the join by id and the errors of both are read together.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
@@ -18,17 +18,14 @@ use serde_json::{Map, Value};
 
 use super::data_file::lock;
 use super::error::{DataError, invalid};
-use super::mapping::{MappingError, id_columns};
-use super::row::{Row, RowObject, id_of, into_object};
+use super::mapping::{MappingError, is_id};
+use super::row::{RowObject, id_of};
 use crate::contract::{Fields, Origin};
 use crate::json::read::Shape;
 use crate::messages::escape;
 
 /// How many ids a message shows.
 const SHOWN: usize = 5;
-
-/// How many rows without a prediction are returned at once.
-const AT_ONCE: usize = 256;
 
 /// How many bytes of the temporary file are read at once. A prediction in another order than its gold row skips most of them.
 const READ: usize = 1 << 10;
@@ -59,7 +56,7 @@ impl FromStr for Join {
             (!gold.is_empty() && !pred.is_empty()).then(|| (gold.to_owned(), pred.to_owned()))
         });
         let (gold, pred) = paths.ok_or_else(|| {
-            MappingError::new(format!(
+            MappingError::from(format!(
                 "invalid join `{join}`: expected gold.PATH=pred.PATH, as in gold.id=pred.instance_id"
             ))
         })?;
@@ -144,8 +141,6 @@ pub(super) struct GoldRows {
     is_textual: bool,
     has_nan: bool,
     without_gold: Mutex<WithoutGold>,
-    /// The positions of the rows without a prediction that are still to be returned; `None` before the last prediction.
-    missing: Mutex<Option<VecDeque<usize>>>,
 }
 
 /// The predictions without a gold row: their number, and the first of them by line.
@@ -153,14 +148,6 @@ pub(super) struct GoldRows {
 struct WithoutGold {
     count: u64,
     first: BTreeSet<(u64, String, Arc<Path>)>,
-}
-
-/// A gold row without a prediction.
-#[derive(Clone)]
-pub(super) struct Stored {
-    pub(super) line: u64,
-    pub(super) id: String,
-    pub(super) fields: Fields,
 }
 
 impl GoldFile {
@@ -184,35 +171,30 @@ impl GoldFile {
         let out = tempfile::tempfile().map_err(|reason| unwritable(&reason))?;
         let (mut out, mut place) = (BufWriter::new(out), 0);
         let mut rows: IndexMap<Box<str>, GoldRow> = IndexMap::new();
-        let (mut is_textual, mut has_nan, mut duplicates) = (false, false, Vec::new());
+        let (mut is_textual, mut has_nan) = (false, false);
         each_row(&mut |row| {
             let row = row?;
             is_textual |= row.is_textual;
             has_nan |= row.has_nan;
             match rows.entry(row.id.into()) {
-                Entry::Occupied(first) => duplicates.push((first.key().clone(), row.at)),
-                Entry::Vacant(new) => {
-                    new.insert(GoldRow {
-                        place,
-                        line: row.at.line,
-                        is_matched: AtomicBool::new(false),
-                    });
+                Entry::Occupied(first) => {
+                    return Err(invalid!(
+                        &row.at,
+                        "duplicate id `{}`, first on line {}; ids must be unique in the gold file; remove one, or join by another column with --join",
+                        escape::name(first.key()),
+                        first.get().line
+                    ));
                 }
-            }
+                Entry::Vacant(new) => new.insert(GoldRow {
+                    place,
+                    line: row.at.line,
+                    is_matched: AtomicBool::new(false),
+                }),
+            };
             place += row.text.len() as u64;
             out.write_all(&row.text)
                 .map_err(|reason| unwritable(&reason))
         })?;
-        if let Some((id, at)) = duplicates.first() {
-            let message = format_args!(
-                "duplicate id `{}`, first on line {}; ids must be unique in the gold file (duplicates: {}, the first {}); remove them, or join by another column with --join",
-                escape::name(id),
-                rows[id].line,
-                duplicates.len(),
-                escape::names(duplicates.iter().take(SHOWN).map(|(id, _)| &**id))
-            );
-            return Err(DataError::invalid(at, message));
-        }
         let file = out.into_inner();
         let file = file.map_err(|error| unwritable(error.error()))?;
         let rows = GoldRows {
@@ -221,7 +203,6 @@ impl GoldFile {
             is_textual,
             has_nan,
             without_gold: Mutex::default(),
-            missing: Mutex::default(),
         };
         // Only one thread reads batches.
         let _ = self.rows.set(rows);
@@ -231,11 +212,10 @@ impl GoldFile {
     /// Returns a row as it is stored, with its number in the file.
     pub(super) fn stored(
         &self,
-        row: Row,
+        mut row: RowObject,
         at: &Origin,
         number: u64,
     ) -> Result<StoredLine, DataError> {
-        let mut row = into_object(row, at)?;
         let path = self.join.as_ref().map_or("id", |join| &join.gold);
         let id = match row.find(path) {
             Some(id) => id_of(id.into_owned(), at)?,
@@ -277,44 +257,39 @@ impl GoldFile {
             return Ok(None);
         };
         row.is_matched.store(true, Ordering::Relaxed);
-        let fields = rows.read(row).map_err(|reason| self.unreadable(&reason))?;
-        Ok(Some(fields))
+        self.fields(rows, row).map(Some)
     }
 
-    fn unreadable(&self, reason: &io::Error) -> DataError {
-        DataError::unreadable(&self.file, reason)
+    /// Returns the id and the fields of the row at a position.
+    pub(super) fn row(&self, position: usize) -> Result<Option<(String, Fields)>, DataError> {
+        let Some(rows) = self.rows.get() else {
+            return Ok(None);
+        };
+        let row = rows.rows.get_index(position);
+        row.map(|(id, row)| Ok((id.to_string(), self.fields(rows, row)?)))
+            .transpose()
     }
 
-    /// Returns the next rows that count as failed because no prediction has their ids, in the order of the file. Call this
+    fn fields(&self, rows: &GoldRows, row: &GoldRow) -> Result<Fields, DataError> {
+        let fields = rows.read(row);
+        fields.map_err(|reason| DataError::unreadable(&self.file, &reason))
+    }
+
+    /// Returns the positions and lines of the rows that count as failed because no prediction has their ids. Call this
     /// after the last prediction; `pred_path` is where its id was.
     ///
     /// # Errors
     /// Returns a [`DataError`] if no prediction has a gold row, or if lines of text differ in number.
-    pub(super) fn missing(&self, pred_path: &str) -> Result<Vec<Stored>, DataError> {
+    pub(super) fn missing(&self, pred_path: &str) -> Result<Vec<(usize, u64)>, DataError> {
         let Some(rows) = self.rows.get() else {
             return Ok(Vec::new());
         };
-        let mut places = lock(&rows.missing);
-        if places.is_none() {
-            self.check(rows, pred_path)?;
-            *places = Some(match self.missing {
-                Missing::Fail => rows.unmatched().map(|(place, ..)| place).collect(),
-                Missing::Skip => VecDeque::new(),
-            });
-        }
-        let next = places
-            .iter_mut()
-            .flat_map(|places| places.drain(..AT_ONCE.min(places.len())));
-        let read = |place: usize| {
-            let (id, row) = (&rows.rows.keys()[place], &rows.rows[place]);
-            Ok(Stored {
-                line: row.line,
-                id: id.to_string(),
-                fields: rows.read(row)?,
-            })
-        };
-        let missing: io::Result<_> = next.map(read).collect();
-        missing.map_err(|reason| self.unreadable(&reason))
+        self.check(rows, pred_path)?;
+        let unmatched = rows.unmatched().map(|(place, _, row)| (place, row.line));
+        Ok(match self.missing {
+            Missing::Fail => unmatched.collect(),
+            Missing::Skip => Vec::new(),
+        })
     }
 
     /// Checks that the two files belong together.
@@ -336,16 +311,13 @@ impl GoldFile {
             file: Arc::clone(file),
             line: *line,
         };
-        let path = self.join.as_ref().map_or("id", |join| &join.gold);
-        let first = rows.unmatched().next().map_or(1, |(.., gold)| gold.line);
         let golds: Vec<&str> = rows.unmatched().take(SHOWN).map(|(_, id, _)| id).collect();
         Err(invalid!(
             &at,
-            "`{}`: expected ids from {}, such as {} in `{}` from line {first} on, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
+            "`{}`: expected ids from {}, such as {}, found {}, and no prediction has a matching id; pass --join gold.COLUMN=pred.COLUMN with the columns that have the same ids",
             escape::name(pred_path),
             self.file.display(),
             escape::names(golds.into_iter()),
-            escape::name(path),
             escape::names(without_gold.first.iter().map(|(_, id, _)| &**id)),
         ))
     }
@@ -385,7 +357,7 @@ impl GoldFile {
 /// Returns the error for a row without the id that joins it.
 pub(super) fn without_id(row: &RowObject, path: &str, at: &Origin) -> DataError {
     let keys: Vec<&str> = row.attributes.keys().collect();
-    let guess = id_columns(keys.iter().copied()).next().unwrap_or("COLUMN");
+    let guess = keys.iter().find(|key| is_id(key)).unwrap_or(&"COLUMN");
     let guess = escape::name(guess);
     invalid!(
         at,

@@ -1,7 +1,8 @@
 //! The bytes of an open file as UTF-8, with the file name and row limit that every format reader needs.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
-use std::mem;
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,39 +20,34 @@ pub const ROW_LIMIT: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How many bytes are needed to tell if a file is compressed: a byte order mark and the longest of [`COMPRESSED`].
+/// How many bytes are needed to tell if a file is compressed: a byte order mark and the longest start of a compressed file.
 const START: usize = BYTE_ORDER_MARK.len() + 5;
 
-/// The first bytes of files that are compressed in another way than this build reads.
-const COMPRESSED: [(&[u8], &str); 3] = [
-    (b"\x1f\x8b", "gzip"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"\xfd7zXZ", "xz"),
-];
-
-const HTML: &str = "it may be the error page of a download; download the file again";
+const HTML: &str = "an HTML page; it may be the error page of a download; download the file again";
+const UTF_16: &str = "UTF-16; pass --encoding utf-16";
 
 /// How other files start, what they are, and what to do.
-const OTHERS: [(&[u8], &str, &str); 7] = [
+const OTHERS: [(&[u8], &str); 11] = [
+    (b"\x1f\x8b", "gzip; decompress the file first"),
+    (b"\x28\xb5\x2f\xfd", "zstd; decompress the file first"),
+    (b"\xfd7zXZ", "xz; decompress the file first"),
     (
         b"version https://git-lfs",
-        "a Git LFS pointer",
-        "run `git lfs pull` to get the file",
+        "a Git LFS pointer; run `git lfs pull` to get the file",
     ),
-    (b"<!doctype html", "an HTML page", HTML),
-    (b"<html", "an HTML page", HTML),
+    (b"<!doctype html", HTML),
+    (b"<!DOCTYPE html", HTML),
+    (b"<html", HTML),
     (
         b"PAR1",
-        "Parquet",
-        "rename the file to .parquet, or pass --format parquet",
+        "Parquet; rename the file to .parquet, or pass --format parquet",
     ),
     (
         b"PK\x03\x04",
-        "a zip archive",
-        "save a workbook as CSV, or read an inspect log with --from inspect",
+        "a zip archive; save a workbook as CSV, or read an inspect log with --from inspect",
     ),
-    (b"\xff\xfe", "UTF-16", "pass --encoding utf-16"),
-    (b"\xfe\xff", "UTF-16", "pass --encoding utf-16"),
+    (b"\xff\xfe", UTF_16),
+    (b"\xfe\xff", UTF_16),
 ];
 
 /// An open file of rows.
@@ -82,28 +78,15 @@ impl Input {
         }
         // No row starts with the first bytes of a compressed file.
         let start = reader.fill_buf().map_err(unreadable)?;
-        let compressed = COMPRESSED
-            .iter()
-            .find(|(magic, _)| start.starts_with(magic));
-        if let Some((_, found)) = compressed {
-            return Err(DataError::compressed(&file, found));
+        if let Some((_, found)) = OTHERS.iter().find(|it| start.starts_with(it.0)) {
+            let message = format_args!("expected rows, found {found}");
+            return Err(DataError::invalid_file(&file, message));
         }
-        let is_other = |magic: &[u8]| {
-            let found = start.get(..magic.len());
-            let is_html = magic.starts_with(b"<");
-            found.is_some_and(|it| it == magic || is_html && it.eq_ignore_ascii_case(magic))
-        };
-        match OTHERS.iter().find(|(magic, ..)| is_other(magic)) {
-            Some((_, found, advice)) => Err(DataError::invalid_file(
-                &file,
-                format_args!("expected rows, found {found}; {advice}"),
-            )),
-            None => Ok(Self {
-                file,
-                reader,
-                row_limit,
-            }),
-        }
+        Ok(Self {
+            file,
+            reader,
+            row_limit,
+        })
     }
 
     /// Returns the maximum number of JSON values in one row.
@@ -146,9 +129,6 @@ fn with_whole_start(mut reader: Box<dyn BufRead + Send>) -> io::Result<Box<dyn B
     Ok(Box::new(io::Cursor::new(start).chain(reader)))
 }
 
-/// How many bytes are decoded at once.
-const CHUNK: u64 = 1 << 15;
-
 /// The characters of Windows-1252 from 0x80 to 0x9F, as the WHATWG defines them.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}',
@@ -178,8 +158,8 @@ impl Encoding {
             encoding => Box::new(BufReader::new(Decoder {
                 reader,
                 encoding,
-                bytes: Vec::new(),
-                text: io::Cursor::default(),
+                last: Vec::new(),
+                text: VecDeque::new(),
                 is_big_endian: None,
                 line: 1,
                 column: 1,
@@ -207,16 +187,17 @@ pub(super) fn decompressed(
     Ok(reader)
 }
 
-/// Reads another encoding as UTF-8.
+/// Reads another encoding as UTF-8, one character after the other.
 struct Decoder {
     reader: Box<dyn BufRead + Send>,
     encoding: Encoding,
-    /// The bytes that are not decoded yet, or for Windows-1252 the last two that are.
-    bytes: Vec<u8>,
-    text: io::Cursor<Vec<u8>>,
-    /// The order of the bytes, once it is known.
+    /// The last bytes of Windows-1252, which may be a character of UTF-8.
+    last: Vec<u8>,
+    /// The characters that are decoded and not returned.
+    text: VecDeque<u8>,
+    /// The order of the bytes of UTF-16, once it is known.
     is_big_endian: Option<bool>,
-    /// The line and character after the text that is decoded, counted from 1.
+    /// The place of the next character, counted from 1.
     line: u64,
     column: usize,
 }
@@ -232,94 +213,86 @@ pub(super) struct EncodingError {
 
 impl Read for Decoder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.text.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
-            }
-            let mut chunk = Vec::new();
-            self.reader.by_ref().take(CHUNK).read_to_end(&mut chunk)?;
-            if chunk.is_empty() && (self.bytes.is_empty() || self.encoding != Encoding::Utf16) {
-                return Ok(0);
-            }
-            let text = match self.encoding {
-                Encoding::Utf16 => self.utf16(&chunk)?,
-                _ => self.windows_1252(&chunk)?,
+        while self.text.len() < buffer.len() {
+            let character = match self.encoding {
+                Encoding::Utf16 => self.utf16()?,
+                _ => self.windows_1252()?,
             };
-            self.advance(&text);
-            self.text = io::Cursor::new(text.into_bytes());
+            let Some(character) = character else {
+                break;
+            };
+            if character == '\n' {
+                (self.line, self.column) = (self.line + 1, 1);
+            } else {
+                self.column += 1;
+            }
+            self.text.extend(character.encode_utf8(&mut [0; 4]).bytes());
         }
+        self.text.read(buffer)
     }
 }
 
 impl Decoder {
-    fn utf16(&mut self, chunk: &[u8]) -> io::Result<String> {
-        let is_end = chunk.is_empty();
-        let mut bytes = mem::take(&mut self.bytes);
-        bytes.extend_from_slice(chunk);
-        let is_big_endian = *self
-            .is_big_endian
-            .get_or_insert(bytes.starts_with(&[0xFE, 0xFF]));
-        let (pairs, odd) = bytes.as_chunks::<2>();
-        let unit = |pair: &[u8; 2]| match is_big_endian {
-            true => u16::from_be_bytes(*pair),
-            false => u16::from_le_bytes(*pair),
+    fn byte(&mut self) -> io::Result<Option<u8>> {
+        self.reader.by_ref().bytes().next().transpose()
+    }
+
+    /// Reads two bytes; `None` at the end of the file.
+    fn unit(&mut self) -> io::Result<Option<u16>> {
+        let Some(first) = self.byte()? else {
+            return Ok(None);
         };
-        // A character of two units may be cut.
-        let cut = pairs
-            .last()
-            .map(unit)
-            .is_some_and(|last| last & 0xFC00 == 0xD800);
-        let (pairs, rest) = pairs.split_at(pairs.len() - usize::from(cut && !is_end));
-        self.bytes = [rest.as_flattened(), odd].concat();
-        if is_end && !self.bytes.is_empty() {
-            self.bytes.clear();
-            let reason = "the UTF-16 text ends within a character; copy the file again";
-            return Err(self.invalid("", 0, reason.to_owned()));
-        }
-        let mut text = String::with_capacity(pairs.len());
-        for found in char::decode_utf16(pairs.iter().map(unit)) {
+        let Some(second) = self.byte()? else {
+            return Err(self.ends_within());
+        };
+        let pair = [first, second];
+        let is_big_endian = self.is_big_endian.get_or_insert(pair == [0xFE, 0xFF]);
+        Ok(Some(match is_big_endian {
+            true => u16::from_be_bytes(pair),
+            false => u16::from_le_bytes(pair),
+        }))
+    }
+
+    fn ends_within(&self) -> io::Error {
+        let reason = "the UTF-16 text ends within a character; copy the file again";
+        self.invalid(0, reason.to_owned())
+    }
+
+    fn utf16(&mut self) -> io::Result<Option<char>> {
+        let Some(first) = self.unit()? else {
+            return Ok(None);
+        };
+        let second = match first {
+            0xD800..=0xDBFF => Some(self.unit()?.ok_or_else(|| self.ends_within())?),
+            _ => None,
+        };
+        let character = char::decode_utf16(iter::once(first).chain(second)).next();
+        character.transpose().map_err(|_| {
             let reason = "expected UTF-16, found half a character; pass the file's --encoding, or copy the file again";
-            let invalid = |_| self.invalid(&text, 0, reason.to_owned());
-            text.push(found.map_err(invalid)?);
-        }
-        Ok(text)
+            self.invalid(0, reason.to_owned())
+        })
     }
 
-    fn windows_1252(&mut self, chunk: &[u8]) -> io::Result<String> {
-        let mut text = String::with_capacity(chunk.len());
-        for &byte in chunk {
-            self.bytes.push(byte);
-            let last = &self.bytes[self.bytes.len().saturating_sub(3)..];
-            if let Some(found) = utf8_character(last) {
-                let reason = format!(
-                    "expected Windows-1252, found `{found}` in UTF-8; the file has several encodings, so convert it to UTF-8"
-                );
-                return Err(self.invalid(&text, found.len_utf8() - 1, reason));
-            }
-            let keep = last.len().min(2);
-            self.bytes.drain(..self.bytes.len() - keep);
-            text.push(match byte {
-                0x80..=0x9F => WINDOWS_1252[usize::from(byte - 0x80)],
-                byte => char::from(byte),
-            });
+    fn windows_1252(&mut self) -> io::Result<Option<char>> {
+        let Some(byte) = self.byte()? else {
+            return Ok(None);
+        };
+        self.last.push(byte);
+        if let Some(found) = utf8_character(&self.last) {
+            let reason = format!(
+                "expected Windows-1252, found `{found}` in UTF-8; the file has several encodings, so convert it to UTF-8"
+            );
+            return Err(self.invalid(found.len_utf8() - 1, reason));
         }
-        Ok(text)
+        self.last.drain(..self.last.len().saturating_sub(2));
+        Ok(Some(match byte {
+            0x80..=0x9F => WINDOWS_1252[usize::from(byte - 0x80)],
+            byte => char::from(byte),
+        }))
     }
 
-    /// Moves the place behind this text.
-    fn advance(&mut self, text: &str) {
-        if let Some((before, last)) = text.rsplit_once('\n') {
-            self.line += 1 + before.matches('\n').count() as u64;
-            self.column = 1 + last.chars().count();
-        } else {
-            self.column += text.chars().count();
-        }
-    }
-
-    /// Returns the error for a character after this text, whose last characters belong to it.
-    fn invalid(&mut self, text: &str, belonging: usize, reason: String) -> io::Error {
-        self.advance(text);
+    /// Returns the error for the next character, to which this many characters before it belong.
+    fn invalid(&self, belonging: usize, reason: String) -> io::Error {
         let error = EncodingError {
             line: self.line,
             column: self.column.saturating_sub(belonging).max(1),

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use serde_json::{Map, Value};
 
 use super::error::{DataError, DataErrorKind, invalid};
-use super::row::{NOT_FINITE, Row, RowObject};
+use super::row::{NOT_FINITE, RowObject};
 use super::selection::FieldSelection;
 use crate::contract::{Fields, Origin, Side};
 use crate::json::read::{
@@ -87,7 +87,11 @@ pub(super) fn form_of_object(start: &[u8]) -> Option<Form> {
 }
 
 /// Parses a row.
-pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Result<Row, DataError> {
+pub(super) fn parse(
+    bytes: &[u8],
+    start: Start<'_>,
+    value_limit: usize,
+) -> Result<RowObject, DataError> {
     let text = text_from(bytes, start)?;
     if is_too_large(text, value_limit) {
         return Err(DataError::too_large(
@@ -97,15 +101,16 @@ pub(super) fn parse(bytes: &[u8], start: Start<'_>, value_limit: usize) -> Resul
             ),
         ));
     }
-    let mut row: Row = serde_json::from_str(text).or_else(|error| {
+    let read = |text: &str| match serde_json::from_str(text)? {
+        Shape::Map(row) => Ok(row),
+        Shape::Other(value) => Ok(RowObject::of_value(value)),
+    };
+    let mut row = read(text).or_else(|error: serde_json::Error| {
         let marker = format!("\"{NOT_FINITE}\"");
-        let finite = replace_constants(text, [&marker; 3]);
-        let row = serde_json::from_str::<Row>(&finite).ok();
-        let mut row = row.ok_or_else(|| invalid(&error, start))?;
-        if let Shape::Map(row) = &mut row {
-            row.has_nan = true;
-        }
-        Ok(row)
+        let row = read(&replace_constants(text, [&marker; 3])).ok();
+        let row = row.ok_or_else(|| invalid(&error, start))?;
+        let has_nan = true;
+        Ok(RowObject { has_nan, ..row })
     })?;
     if has_suspicious_number(&row) {
         check_numbers(text, start)?;
@@ -119,14 +124,14 @@ pub(super) fn parse_selected(
     bytes: &[u8],
     selection: &FieldSelection,
     value_limit: usize,
-) -> Option<Row> {
+) -> Option<RowObject> {
     let text = str::from_utf8(bytes).ok()?;
     if is_too_large(text, value_limit) {
         return None;
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let row = (&mut deserializer).deserialize_map(SelectedRow(selection));
-    let mut row = Row::Map(row.ok()?);
+    let mut row = row.ok()?;
     deserializer.end().ok()?;
     if has_suspicious_number(&row) {
         return None;
@@ -144,23 +149,15 @@ fn invalid(error: &serde_json::Error, start: Start<'_>) -> DataError {
             "lists and objects are nested deeper than 127 levels; flatten them or write the deep part as a string",
         );
     }
-    let reason = match message.rfind(" at line ") {
-        Some(end) => &message[..end],
-        None => &message,
+    let reason = message.rsplit_once(" at line ");
+    let reason = match reason.map_or(&*message, |(reason, _)| reason) {
+        "unexpected end of hex escape" | "lone leading surrogate in hex escape" => LONE_SURROGATE,
+        reason => reason,
     };
-    match LONE_SURROGATE.contains(&reason) {
-        true => DataError::syntax(&at, column, LONE_SURROGATE_REASON),
-        false => DataError::syntax(&at, column, reason),
-    }
+    DataError::syntax(&at, column, reason)
 }
 
-/// The errors of `serde_json` for an escape of half a surrogate pair.
-const LONE_SURROGATE: [&str; 2] = [
-    "unexpected end of hex escape",
-    "lone leading surrogate in hex escape",
-];
-
-const LONE_SURROGATE_REASON: &str = "lone surrogate: an escape from \\ud800 to \\udfff is half a character; write the whole pair, or \\ufffd";
+const LONE_SURROGATE: &str = "lone surrogate: an escape from \\ud800 to \\udfff is half a character; write the whole pair, or \\ufffd";
 
 impl Start<'_> {
     /// Returns the position in the file of the byte at this offset into the row.
@@ -211,25 +208,17 @@ fn check_numbers(text: &str, start: Start<'_>) -> Result<(), DataError> {
 }
 
 /// Replaces an id that is a float with its text: `1.50` and `1e2` are ids, not numbers.
-fn keep_id_as_written(row: &mut Row, text: &str) {
-    let Shape::Map(RowObject { id: Some(id), .. }) = row else {
-        return;
-    };
-    if !id.is_f64() {
-        return;
-    }
-    if let Some(number) = numbers(text).find(|number| number.key == Some("\"id\"")) {
+fn keep_id_as_written(row: &mut RowObject, text: &str) {
+    if let Some(id) = row.id.as_mut().filter(|id| id.is_f64())
+        && let Some(number) = numbers(text).find(|number| number.key == Some("\"id\""))
+    {
         *id = number.text.into();
     }
 }
 
 /// Scans the text only if the row has a very large number or a float of 0.
-fn has_suspicious_number(row: &Row) -> bool {
+fn has_suspicious_number(row: &RowObject) -> bool {
     let any = |fields: &Fields| fields.iter().any(|(_, value)| is_suspicious(value));
-    let row = match row {
-        Shape::Other(value) => return is_suspicious(value),
-        Shape::Map(row) => row,
-    };
     let any_in_side = |side: &Option<Shape<Fields>>| match side {
         None => false,
         Some(Shape::Other(value)) => is_suspicious(value),

@@ -98,7 +98,8 @@ impl FromStr for Mapping {
     type Err = MappingError;
 
     fn from_str(text: &str) -> Result<Self, MappingError> {
-        let invalid = |reason: &str| MappingError(format!("invalid mapping `{text}`: {reason}"));
+        let invalid =
+            |reason: &str| MappingError::from(format!("invalid mapping `{text}`: {reason}"));
         let Some((field, path)) = text.split_once('=') else {
             return Err(invalid("expected FIELD=PATH, as in gold.answer=answers"));
         };
@@ -123,18 +124,10 @@ impl FromStr for Mapping {
     }
 }
 
-/// An error returned when a string is not a valid mapping, conversion or join.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct MappingError(String);
-
-impl MappingError {
-    pub(super) fn new(message: String) -> Self {
-        Self(message)
-    }
+dsrs_metrics_values::message_errors! {
+    /// An error returned when a string is not a valid mapping, conversion or join.
+    pub struct MappingError;
 }
-
-dsrs_metrics_values::debug_as_display!(MappingError);
 
 /// A conversion for a field that metrics cannot read as is.
 ///
@@ -166,7 +159,7 @@ impl Conversion {
     /// Returns a [`MappingError`] if `text` is not of the form FIELD=SEPARATOR.
     pub fn split(text: &str) -> Result<Self, MappingError> {
         let invalid = || {
-            MappingError::new(format!(
+            MappingError::from(format!(
                 "invalid separator `{text}`: expected FIELD=SEPARATOR, as in gold.answer=|"
             ))
         };
@@ -194,7 +187,7 @@ impl Conversion {
                 name,
                 separator,
             }),
-            Target::Id | Target::Repeat => Err(MappingError::new(format!(
+            Target::Id | Target::Repeat => Err(MappingError::from(format!(
                 "expected gold.FIELD or pred.FIELD, found `{field}`"
             ))),
         }
@@ -257,35 +250,26 @@ pub fn guess_mappings<'a>(
 ) -> Vec<String> {
     let fields: Vec<&str> = fields.into_iter().collect();
     let columns: Vec<&str> = columns.into_iter().collect();
-    let mut free: Vec<(u8, &str, &str)> = Vec::new();
+    let mut fits: Vec<(u8, &str, &str)> = Vec::new();
     for field in &fields {
-        let scored = columns.iter().filter(|column| !is_id(column));
-        free.extend(scored.map(|column| (similarity(field, column), *field, *column)));
+        let others = columns.iter().filter(|column| !is_id(column));
+        fits.extend(others.map(|column| (similarity(field, column), *field, *column)));
     }
-    free.retain(|(score, ..)| *score > 0);
-    // The best pair first; of equal pairs the first in the file.
-    free.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
-    let mut chosen = Vec::new();
-    while !free.is_empty() {
-        let (_, field, column) = free.remove(0);
-        free.retain(|(_, other, same)| *other != field && *same != column);
-        chosen.push((field, column));
+    fits.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
+    let mut chosen: Vec<(&str, &str)> = Vec::new();
+    for (_, field, column) in fits.into_iter().filter(|(score, ..)| *score > 0) {
+        if chosen.iter().all(|it| it.0 != field && it.1 != column) {
+            chosen.push((field, column));
+        }
     }
     chosen.sort_by_key(|(field, _)| fields.iter().position(|other| other == field));
     let id = columns.iter().find(|column| is_id(column));
     let id = id.filter(|_| !columns.contains(&"id") && !chosen.is_empty());
     chosen.extend(id.map(|column| ("id", *column)));
-    chosen
-        .into_iter()
+    let mappings = chosen.into_iter();
+    mappings
         .map(|(field, column)| mapping(field, column))
         .collect()
-}
-
-/// Returns the columns that are named like ids.
-pub(super) fn id_columns<'a>(
-    columns: impl Iterator<Item = &'a str>,
-) -> impl Iterator<Item = &'a str> {
-    columns.filter(|column| is_id(column))
 }
 
 /// Returns the option to paste, in quotes if a shell would split or change it.
@@ -303,37 +287,33 @@ fn is_in(word: &str, list: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
 
-fn is_id(column: &str) -> bool {
+/// Returns `true` if a column is named like an id.
+pub(super) fn is_id(column: &str) -> bool {
     let words = words(column);
     words.last().is_some_and(|last| is_in(last, IDS))
 }
 
-/// Returns how well a column fits a field; 0 if it does not.
+/// Returns how well a column fits a field; 0 if it does not. The side counts more than the name.
 fn similarity(field: &str, column: &str) -> u8 {
     let (side, name) = field.split_once('.').unwrap_or(("", field));
     let (names, words) = (words(name), words(column));
     let of_side = match side_of(&words) {
         Some(other) if other != side => return 0,
-        Some(_) => 5,
-        // A column `answer` beside one with predictions is the label.
+        Some(_) => 3,
         None => u8::from(side == "gold"),
     };
     let group = |word: &String| ALIKE.iter().position(|group| is_in(word, group));
-    let alike = names.iter().find_map(group);
-    let of_name = if words == names {
-        4
-    } else if names.iter().any(|name| words.contains(name)) {
-        3
-    } else if alike.is_some() && words.iter().any(|word| group(word) == alike) {
-        2
-    } else {
-        // `ground_truth` says no more than that it is the label.
-        let is_side = |word: &String| side_of(std::slice::from_ref(word)).is_some();
-        u8::from(alike == Some(0) && words.iter().all(is_side))
+    let is_alike = |name: &String| {
+        let of_name = group(name);
+        let mut words = words.iter();
+        words.any(|word| word == name || of_name.is_some() && group(word) == of_name)
     };
-    match of_name {
-        0 => 0,
-        of_name => of_name + of_side,
+    // `ground_truth` says no more than that it is the label.
+    let is_side = |word: &String| side_of(std::slice::from_ref(word)).is_some();
+    match names.iter().any(is_alike) {
+        true => 2 + of_side,
+        false if is_in(name, ALIKE[0]) && words.iter().all(is_side) => 1 + of_side,
+        false => 0,
     }
 }
 
@@ -347,25 +327,23 @@ fn side_of(words: &[String]) -> Option<&'static str> {
 
 /// Returns the words of a name in lower case, in the singular: `retrievedContexts` has `retrieved` and `context`.
 fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
+    let mut spaced = String::new();
     let mut was_lower = false;
     for found in name.chars() {
-        let starts_word = was_lower && found.is_uppercase();
-        if starts_word || !found.is_alphanumeric() {
-            words.push(String::new());
+        if was_lower && found.is_uppercase() {
+            spaced.push(' ');
         }
         was_lower = found.is_lowercase();
-        if let Some(word) = words.last_mut().filter(|_| found.is_alphanumeric()) {
-            word.extend(found.to_lowercase());
-        }
+        spaced.extend(found.to_lowercase());
     }
-    words.retain(|word| !word.is_empty());
-    for word in &mut words {
-        if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("is") {
-            word.pop();
-        }
-    }
-    words
+    let words = spaced.split(|found: char| !found.is_alphanumeric());
+    let singular = |word: &str| {
+        let singular = word.strip_suffix('s');
+        let singular = singular.filter(|it| it.len() > 2 && !it.ends_with(['s', 'i']));
+        singular.unwrap_or(word).to_owned()
+    };
+    let words = words.filter(|word| !word.is_empty());
+    words.map(singular).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::iter;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -11,7 +10,7 @@ use super::batch::RawRow;
 use super::error::DataError;
 use super::mapping::Mapping;
 use super::pairing::Pairing;
-use super::row::{Row, RowObject, id_of, into_object};
+use super::row::{RowObject, id_of};
 use super::row_file::{FileOptions, Format, NamedFile, RowFile, RowSource};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Pair, Side};
@@ -51,8 +50,7 @@ impl ObjectRow {
         Self::new(raw.read(None)?, raw.at.clone(), raw.number)
     }
 
-    fn new(row: Row, at: Origin, number: u64) -> Result<Self, DataError> {
-        let mut row = into_object(row, &at)?;
+    fn new(mut row: RowObject, at: Origin, number: u64) -> Result<Self, DataError> {
         if row.has_nan {
             row.clear_not_finite();
         }
@@ -77,6 +75,7 @@ impl ObjectRow {
     pub(crate) fn parse(line: &str, at: &Origin) -> Result<Self, DataError> {
         let start = super::json::Start { at, column: 1 };
         let row = super::json::parse(line.as_bytes(), start, crate::json::MAX_VALUES)?;
+        row.check_object(at)?;
         Self::new(row, at.clone(), at.line)
     }
 
@@ -152,7 +151,7 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
         format,
         ..FileOptions::default()
     };
-    let Ok(mut file) = open(file, options, Some(&Arc::new(pairing))) else {
+    let Ok(mut file) = open(file, options, Some(&pairing)) else {
         return Vec::new();
     };
     let key = format!("\"{name}\"");
@@ -160,7 +159,7 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
         if row.json().is_some_and(|json| !json.contains(&key)) {
             return Ok(None);
         }
-        let mut row = into_object(row.read(Some(&selection))?, &row.at)?;
+        let mut row = row.read(Some(&selection))?;
         row.clear_not_finite();
         let value = row.attributes.get(name).and_then(Value::as_str);
         Ok::<_, DataError>(value.map(str::to_owned))
@@ -174,7 +173,7 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
 fn open<'f>(
     file: impl Into<NamedFile<'f>>,
     options: FileOptions,
-    pairing: Option<&Arc<Pairing>>,
+    pairing: Option<&Pairing>,
 ) -> Result<RowFile, DataError> {
     let options = FileOptions {
         has_escapes: true,
@@ -221,7 +220,7 @@ impl ObjectRows {
 
     pub(super) fn open_with(file: &Path, options: FileOptions) -> Result<Self, DataError> {
         let mut file = open(file, options, None)?;
-        let note = file.record.noted();
+        let note = file.record.progress().note.clone();
         let batches = iter::from_fn(move || file.next_batch());
         let rows = batches.flat_map(|batch| batch.decode(ObjectRow::read));
         Ok(Self {

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::error::invalid;
 use super::object_rows::until_error;
 use super::{DataError, DataErrorKind, Format, ObjectRow, ObjectRows};
 use crate::contract::{Example, Fields, Origin, Pair, Prediction};
-use crate::json::found;
 use dsrs_metrics_values::outcome_coupled::{
     OutcomeCoupledLabels, OutcomeCoupledScorer, StepOutcome,
 };
@@ -101,72 +101,34 @@ pub fn load_jsonl(
     Ok(Box::new(until_error(examples)))
 }
 
+/// Labels that follow from those of the step. A file may have them, and they must be right.
+#[derive(Deserialize)]
+struct ComputedLabels {
+    verification_delta: Option<i64>,
+    outcome_score: Option<f64>,
+}
+
 fn example(row: ObjectRow, scorer: &OutcomeCoupledScorer) -> Result<LabelledExample, DataError> {
     let at = row.at.clone();
     let pair = row.into_pair();
-    let fields = &pair.attributes;
-    let labels = LabelledRow { fields, at }.labels(scorer)?;
+    let fields = pair.attributes.iter();
+    let fields: Value = fields.map(|(name, it)| (name, it.clone())).collect();
+    let step: StepOutcome = read(&fields, &at)?;
+    let computed: ComputedLabels = read(&fields, &at)?;
+    let labels = scorer.label(&step).and_then(|labels| {
+        labels.check(computed.verification_delta, computed.outcome_score)?;
+        Ok(labels)
+    });
+    let labels = labels.map_err(|error| DataError::invalid(&at, error))?;
     Ok(LabelledExample {
         pair: split(pair, &labels),
         labels,
     })
 }
 
-/// The fields of a row that hold its labels.
-struct LabelledRow<'a> {
-    fields: &'a Fields,
-    at: Origin,
-}
-
-impl LabelledRow<'_> {
-    fn labels(&self, scorer: &OutcomeCoupledScorer) -> Result<OutcomeCoupledLabels, DataError> {
-        const COUNT: &str = "a number of tests";
-        const FLAG: &str = "true or false";
-        let step = StepOutcome {
-            step_utility: self.label("step_utility", "a number in -1..=1")?,
-            tests_before: self.label("tests_before", COUNT)?,
-            tests_after: self.label("tests_after", COUNT)?,
-            was_repeated: self.label("was_repeated", FLAG)?,
-            params_valid: self.label("params_valid", FLAG)?,
-        };
-        let delta = self.optional("verification_delta", "a whole number")?;
-        let score = self.optional("outcome_score", "a number in 0..=1")?;
-        let labels = scorer
-            .label(&step)
-            .and_then(|labels| labels.check(delta, score).map(|()| labels));
-        labels.map_err(|error| DataError::invalid(&self.at, error))
-    }
-
-    fn label<T: DeserializeOwned>(
-        &self,
-        label: &'static str,
-        expected: &'static str,
-    ) -> Result<T, DataError> {
-        let missing = || {
-            let present: Vec<_> = self.fields.keys().collect();
-            let present = present.join("`, `");
-            invalid!(&self.at, "no label `{label}`; the row has `{present}`")
-        };
-        self.optional(label, expected)?.ok_or_else(missing)
-    }
-
-    fn optional<T: DeserializeOwned>(
-        &self,
-        label: &'static str,
-        expected: &'static str,
-    ) -> Result<Option<T>, DataError> {
-        let Some(value) = self.fields.get(label).filter(|value| !value.is_null()) else {
-            return Ok(None);
-        };
-        let wrong = |_| {
-            invalid!(
-                &self.at,
-                "label `{label}`: expected {expected}, found {}",
-                found(value)
-            )
-        };
-        T::deserialize(value).map(Some).map_err(wrong)
-    }
+fn read<T: DeserializeOwned>(labels: &Value, at: &Origin) -> Result<T, DataError> {
+    serde_path_to_error::deserialize(labels)
+        .map_err(|error| DataError::invalid(at, format_args!("invalid label: {error}")))
 }
 
 /// Splits a row without `gold` and `pred`: the labels become the prediction and the other fields the gold row.

@@ -4,15 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
-
 use super::error::{DataError, invalid};
-use super::gold::{GoldFile, Stored, without_id};
+use super::gold::{GoldFile, without_id};
 use super::mapping::{Conversion, Mapping, Target};
-use super::row::{Row, RowObject, id_of, into_object};
+use super::row::{RowObject, id_of};
 use super::selection::{FieldSelection, ReadField};
 use crate::contract::{Fields, MetricSpec, Origin, Pair, Side};
-use crate::json::path;
 use crate::json::read::Shape;
 
 /// How the rows of a run become pairs.
@@ -50,9 +47,8 @@ impl Pairing {
 
     /// Returns `true` if the pair is a gold row without a prediction, whose place is in the file of gold rows.
     pub(crate) fn lacks_pred(&self, pair: &Pair) -> bool {
-        let is_gold = |at: &Origin, gold: &GoldFile| Arc::ptr_eq(&at.file, &gold.file);
         let file = pair.origin.as_ref().zip(self.gold.as_ref());
-        file.is_some_and(|(at, gold)| is_gold(at, gold))
+        file.is_some_and(|(at, gold)| Arc::ptr_eq(&at.file, &gold.file))
     }
 
     /// Returns the path of the id that joins a prediction to its gold row.
@@ -82,11 +78,11 @@ impl Pairing {
             .map(|(mapping, _)| mapping)
     }
 
-    /// Returns `true` if a row needs a gold row or prediction, which the selected fields alone cannot show.
-    #[cfg(feature = "parquet")]
-    pub(super) fn needs_a_side(&self) -> bool {
-        let has_required = self.required_paths().next().is_some();
-        !self.are_examples && self.mappings.is_empty() && !has_required
+    /// Returns the fields that are read of a file with columns. A result file that is scored again is read completely.
+    #[cfg(feature = "csv")]
+    pub(super) fn selection_of(&self, are_of_results: bool) -> Option<&FieldSelection> {
+        let selection = self.selection.as_ref();
+        selection.filter(|_| self.are_examples || !are_of_results)
     }
 
     /// Returns the paths of the required fields in a row of the file.
@@ -106,22 +102,19 @@ impl Pairing {
     /// of gold rows.
     pub(super) fn pair_of(
         &self,
-        row: Row,
+        mut row: RowObject,
         at: &Origin,
         number: u64,
     ) -> Result<Option<Pair>, DataError> {
-        let mut row = into_object(row, at)?;
         if row.is_plain {
             self.name_value(&mut row, at)?;
         }
-        let of_gold = match &self.gold {
-            None => Vec::new(),
-            Some(gold) => match self.join(gold, &mut row, at, number)? {
-                Some(of_gold) => of_gold,
-                None => return Ok(None),
-            },
-        };
-        self.map(&mut row, of_gold, at)?;
+        if let Some(gold) = &self.gold
+            && !self.join(gold, &mut row, at, number)?
+        {
+            return Ok(None);
+        }
+        self.map(&mut row, at)?;
         let id = row.id.take().map(|id| id_of(id, at)).transpose()?;
         let is_positional = row.is_positional || id.is_none();
         let id = id.unwrap_or_else(|| match self.several {
@@ -132,20 +125,23 @@ impl Pairing {
     }
 
     /// Makes a pair with an empty prediction from a gold row that no prediction has.
-    pub(super) fn pair_without_pred(&self, gold: &Stored, at: &Origin) -> Result<Pair, DataError> {
+    pub(super) fn pair_without_pred(
+        &self,
+        position: usize,
+        at: &Origin,
+    ) -> Result<Option<Pair>, DataError> {
+        let gold = self.gold.as_ref().map(|gold| gold.row(position));
+        let Some((id, fields)) = gold.transpose()?.flatten() else {
+            return Ok(None);
+        };
         let mut row = RowObject::default();
-        let of_gold = self.set_gold(&mut row, gold.fields.clone(), at)?;
-        self.map(&mut row, of_gold, at)?;
-        Ok(row.into_pair(at, gold.id.clone(), false))
+        self.set_gold(&mut row, fields, at)?;
+        self.map(&mut row, at)?;
+        Ok(Some(row.into_pair(at, id, false)))
     }
 
-    /// Sets the fields that mappings and conversions make; `of_gold` are values of a row of the file of gold rows.
-    fn map(
-        &self,
-        row: &mut RowObject,
-        of_gold: Vec<(usize, Value)>,
-        at: &Origin,
-    ) -> Result<(), DataError> {
+    /// Sets the fields that mappings and conversions make.
+    fn map(&self, row: &mut RowObject, at: &Origin) -> Result<(), DataError> {
         if self.are_examples {
             row.validate_example(at)?;
         } else {
@@ -154,10 +150,6 @@ impl Pairing {
         row.map(&self.mappings, |mapping| {
             self.used[mapping].store(true, Ordering::Relaxed);
         });
-        for (mapping, value) in of_gold {
-            self.used[mapping].store(true, Ordering::Relaxed);
-            row.set_mapped(&self.mappings[mapping], value);
-        }
         for conversion in &self.conversions {
             if let Some(fields) = row.fields_of(conversion.side()) {
                 conversion.apply(fields);
@@ -194,15 +186,14 @@ impl Pairing {
         }
     }
 
-    /// Sets the gold row of a prediction; `None` if there is none. Returns the values of the mappings of gold fields that
-    /// the gold row has, by the position of the mapping.
+    /// Sets the gold row of a prediction. Returns `false` if there is none.
     fn join(
         &self,
         gold: &GoldFile,
         row: &mut RowObject,
         at: &Origin,
         number: u64,
-    ) -> Result<Option<Vec<(usize, Value)>>, DataError> {
+    ) -> Result<bool, DataError> {
         if row.gold.is_some() {
             return Err(DataError::invalid(
                 at,
@@ -221,13 +212,13 @@ impl Pairing {
             None => return Err(without_id(row, path.unwrap_or("id"), at)),
         };
         let Some(fields) = gold.find(&id, at)? else {
-            return Ok(None);
+            return Ok(false);
         };
-        let of_gold = self.set_gold(row, fields, at)?;
+        self.set_gold(row, fields, at)?;
         if row.id.is_none() && !gold.is_by_position {
             row.id = Some(id.into());
         }
-        Ok(Some(of_gold))
+        Ok(true)
     }
 
     fn id_mapping(&self) -> Option<&Mapping> {
@@ -235,32 +226,19 @@ impl Pairing {
         mappings.find(|mapping| *mapping.target() == Target::Id)
     }
 
-    /// Sets the gold row of a row. Returns the values that mappings of gold fields find in it, by the position of the
-    /// mapping.
+    /// Sets the gold row of a row.
     fn set_gold(
         &self,
         row: &mut RowObject,
         mut fields: Fields,
         at: &Origin,
-    ) -> Result<Vec<(usize, Value)>, DataError> {
+    ) -> Result<(), DataError> {
         if let Some(value) = fields.get("value").filter(|_| fields.len() == 1).cloned() {
             fields.insert(self.only_field(Side::Gold, at)?, value);
         }
-        let of_gold = |(position, mapping): (usize, &Mapping)| match mapping.target() {
-            Target::Field(Side::Gold, _) => {
-                let found = path::find_inside(mapping.path(), |name| fields.get(name))?;
-                Some((position, found.into_owned()))
-            }
-            _ => None,
-        };
-        let of_gold = self
-            .mappings
-            .iter()
-            .enumerate()
-            .filter_map(of_gold)
-            .collect();
         row.gold = Some(Shape::Map(fields));
-        Ok(of_gold)
+        row.is_joined = true;
+        Ok(())
     }
 }
 

@@ -4,18 +4,14 @@
 //! be structs. A value has the type of its column (`parquet/cell.rs`); a string stays a string. Only columns that the
 //! run reads are decoded. The sizes in the metadata decide how many rows are decoded at once, and each batch has a byte
 //! limit.
-//!
-//! The file is long because its limits on sizes belong to the reader that they protect.
 
 mod cell;
 
 use std::collections::HashSet;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray as _;
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_array::{Array as _, RecordBatch, RecordBatchReader as _};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -28,12 +24,13 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
+use self::cell::Cells;
 use super::csv::duplicate_column;
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::value_limit;
 use super::pairing::Pairing;
 use super::result_row::are_of_results;
-use super::row::{Column, Row, RowObject, check_sides, has_not_finite};
+use super::row::{Column, RowObject, check_sides};
 use super::selection::FieldSelection;
 use crate::contract::{Origin, Side, panic};
 use crate::messages::escape;
@@ -44,121 +41,95 @@ pub(crate) const JSON_COLUMNS: &str = "dsrs_metrics.json_columns";
 /// The maximum number of rows in a batch.
 const BATCH_ROWS: u64 = 1024;
 
-/// The maximum number of bytes in a batch, according to the metadata of its row group.
+/// The maximum number of bytes in a batch, according to the metadata of the row groups.
 const BATCH_BYTES: u64 = 4 << 20;
 
 /// The maximum number of values in a batch.
 const BATCH_VALUES: u64 = 1 << 18;
 
-fn entry<'m>(metadata: &'m ParquetMetaData, key: &str) -> Option<&'m str> {
-    let entries = metadata.file_metadata().key_value_metadata()?;
-    entries
-        .iter()
-        .find(|entry| entry.key == key)?
-        .value
-        .as_deref()
-}
-
-/// Opens a row group, given its number, how many of its rows to skip, and the number of rows in a batch.
-type Open = Box<
-    dyn Fn(usize, usize, usize, ProjectionMask) -> Result<ParquetRecordBatchReader, ParquetError>
-        + Send,
->;
-
 /// The rows of a Parquet file.
 pub(super) struct ParquetFile {
     file: Arc<Path>,
-    metadata: Arc<ParquetMetaData>,
-    open: Open,
-    pairing: Option<Arc<Pairing>>,
-    are_of_results: bool,
-    row_limit: usize,
-    /// The columns that are decoded.
-    columns: ProjectionMask,
-    has_all_columns: bool,
-    json_columns: Arc<HashSet<String>>,
-    /// The current row group, and the number of rows in the groups before it.
-    group: usize,
-    group_start: u64,
-    reader: Option<ParquetRecordBatchReader>,
+    rows: ParquetRecordBatchReader,
+    columns: Arc<Columns>,
     /// The number of rows that were returned.
     returned: u64,
     has_ended: bool,
 }
 
-/// Rows of a record batch.
-pub(super) struct ColumnRows {
-    batch: RecordBatch,
-    columns: Vec<Column>,
-    json_columns: Arc<HashSet<String>>,
+/// What is known about the columns that are read.
+struct Columns {
+    /// Where a column's values belong, and whether they are JSON.
+    targets: Vec<(Column, bool)>,
     are_of_results: bool,
     row_limit: usize,
 }
 
+/// Rows of a record batch.
+pub(super) struct ColumnRows {
+    batch: RecordBatch,
+    columns: Arc<Columns>,
+}
+
 impl ParquetFile {
     /// Reads the schema, and checks it along with the sizes of the columns that are read.
-    pub(super) fn new<R: ChunkReader + 'static>(
+    pub(super) fn new(
         file: Arc<Path>,
-        reopen: impl Fn() -> io::Result<R> + Send + 'static,
+        reader: impl ChunkReader + 'static,
         row_limit: usize,
-        pairing: Option<Arc<Pairing>>,
+        pairing: Option<&Pairing>,
     ) -> Result<Self, DataError> {
-        let reader = reopen().map_err(|reason| DataError::unreadable(&file, &reason))?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let load = || ArrowReaderMetadata::load(&reader, options.clone());
         let metadata = unless_invalid(&file, 0, load)?;
+        let schema = metadata.parquet_schema();
         let at = Origin {
             file: Arc::clone(&file),
             line: 1,
         };
-        check_names(
-            metadata.parquet_schema().root_schema(),
-            &mut Vec::new(),
-            &at,
-        )?;
-        let metadata = unless_invalid(&file, 0, || with_views(&metadata, options))?;
-        let schema = metadata.parquet_schema();
-        let columns = schema.root_schema().get_fields().iter();
-        let names: Vec<_> = columns.map(|column| column.name().to_owned()).collect();
+        check_names(schema.root_schema(), &mut Vec::new(), &at)?;
+        let names = schema.root_schema().get_fields().iter();
+        let names: Vec<_> = names.map(|column| column.name().to_owned()).collect();
         // In a result file, some rows may have fields and others another value.
         let are_of_results = are_of_results(&names);
         if !are_of_results {
             check_sides(&names, &at)?;
         }
-        let selection = pairing
-            .as_ref()
-            .and_then(|pairing| pairing.selection.as_ref());
-        let columns = match selection {
-            None => ProjectionMask::all(),
-            Some(selection) => projection(schema, &names, selection, are_of_results),
+        let pairing = pairing.filter(|it| has_required(schema, &names, it));
+        let selection = pairing.and_then(|it| it.selection_of(are_of_results));
+        let mask = selection.map_or_else(ProjectionMask::all, |selection| {
+            projection(schema, selection)
+        });
+        let groups = metadata.metadata().row_groups();
+        for group in groups {
+            check_group(&file, group, &mask, row_limit)?;
+        }
+        let at_once = groups.iter().map(|group| rows_at_once(group, &mask)).min();
+        let json_columns = json_columns(metadata.metadata());
+        let rows = unless_invalid(&file, 0, || {
+            let metadata = with_views(&metadata, options)?;
+            ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata)
+                .with_batch_size(at_once.unwrap_or(1))
+                .with_projection(mask)
+                .build()
+        })?;
+        let schema = rows.schema();
+        let target = |field: &FieldRef| {
+            let column = Column::new(field.name(), true, selection);
+            (column, json_columns.contains(field.name()))
         };
-        let json_columns = entry(metadata.metadata(), JSON_COLUMNS);
-        let json_columns = json_columns.and_then(|names| serde_json::from_str(names).ok());
-        let rows = Self {
-            file,
-            metadata: Arc::clone(metadata.metadata()),
-            has_all_columns: selection.is_none(),
-            columns,
-            json_columns: Arc::new(json_columns.unwrap_or_default()),
-            open: Box::new(move |group, skipped, at_once, columns| {
-                ParquetRecordBatchReaderBuilder::new_with_metadata(reopen()?, metadata.clone())
-                    .with_row_groups(vec![group])
-                    .with_offset(skipped)
-                    .with_batch_size(at_once)
-                    .with_projection(columns)
-                    .build()
-            }),
-            pairing,
+        let columns = Columns {
+            targets: schema.fields().iter().map(target).collect(),
             are_of_results,
             row_limit,
-            group: 0,
-            group_start: 0,
-            reader: None,
+        };
+        Ok(Self {
+            file,
+            rows,
+            columns: Arc::new(columns),
             returned: 0,
             has_ended: false,
-        };
-        rows.check_columns()?;
-        Ok(rows)
+        })
     }
 
     /// Reads the next rows; `None` at the end of the file or after an error.
@@ -166,150 +137,54 @@ impl ParquetFile {
         if self.has_ended {
             return None;
         }
-        let (batch, error) = match self.next_complete() {
-            Ok(batch) => (batch, None),
-            Err(error) => (
-                Some(RecordBatch::new_empty(Arc::new(Schema::empty()))),
-                Some(error),
-            ),
+        let (batch, error) = match self.next_batch() {
+            Ok(batch) => (batch?, None),
+            Err(error) => (RecordBatch::new_empty(self.rows.schema()), Some(error)),
         };
-        self.has_ended = batch.is_none() || error.is_some();
-        let batch = batch?;
-        let selection = self.pairing.as_deref().and_then(|it| it.selection.as_ref());
-        let fields = batch.schema_ref().fields().iter();
-        let rows = ColumnRows {
-            columns: fields
-                .map(|field| Column::new(field.name(), true, selection))
-                .collect(),
-            batch,
-            json_columns: Arc::clone(&self.json_columns),
-            are_of_results: self.are_of_results,
-            row_limit: self.row_limit,
-        };
-        Some((rows, error))
+        self.returned += batch.num_rows() as u64;
+        self.has_ended = error.is_some();
+        let columns = Arc::clone(&self.columns);
+        Some((ColumnRows { batch, columns }, error))
     }
 
-    /// Reads rows up to the first one that may need its other columns for an error. From there on, all columns are
-    /// read.
-    fn next_complete(&mut self) -> Result<Option<RecordBatch>, DataError> {
-        while let Some(batch) = self.next_batch()? {
-            let incomplete = self.first_incomplete(&batch);
-            let complete = incomplete.unwrap_or(batch.num_rows());
-            self.returned += complete as u64;
-            if incomplete.is_some() {
-                self.columns = ProjectionMask::all();
-                self.has_all_columns = true;
-                self.reader = None;
-                self.check_columns()?;
-            }
-            if complete > 0 {
-                return Ok(Some(batch.slice(0, complete)));
-            }
-        }
-        Ok(None)
-    }
-
+    /// Reads the next batch, and checks the memory of its columns, which may be more than their metadata declares.
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
-        while self.group < self.metadata.num_row_groups() {
-            if let Some(batch) = self.read()? {
-                self.check_size(&batch)?;
-                return Ok(Some(batch));
-            }
-            self.reader = None;
-            self.group += 1;
-            self.group_start = self.returned;
-        }
-        Ok(None)
-    }
-
-    /// Reads the next rows of the current group.
-    fn read(&mut self) -> Result<Option<RecordBatch>, DataError> {
-        let next = self.returned + 1;
-        let reader = match &mut self.reader {
-            Some(reader) => reader,
-            none => {
-                let group = self.metadata.row_group(self.group);
-                let skipped = usize::try_from(self.returned - self.group_start);
-                let at_once = rows_at_once(group, &self.columns);
-                let open = || (self.open)(self.group, skipped?, at_once, self.columns.clone());
-                none.insert(unless_invalid(&self.file, next, open)?)
-            }
-        };
-        unless_invalid(&self.file, next, || Ok(reader.next().transpose()?))
-    }
-
-    /// Returns the first row that lacks a required field, because its error may name other fields.
-    fn first_incomplete(&self, batch: &RecordBatch) -> Option<usize> {
-        let pairing = self.pairing.as_ref().filter(|_| !self.has_all_columns)?;
-        let required: Vec<_> = pairing
-            .required_paths()
-            .map(|path| column(batch, &path))
-            .collect();
-        let needs_side = pairing.needs_a_side();
-        let sides: Vec<_> = batch
-            .columns()
-            .iter()
-            .zip(batch.schema_ref().fields())
-            .filter(|(_, field)| {
-                let (first, _) = field.name().split_once('.').unwrap_or((field.name(), ""));
-                matches!(first, "gold" | "pred")
-            })
-            .map(|(column, _)| column)
-            .collect();
-        (0..batch.num_rows()).find(|row| {
-            let lacks = |column: &Option<&ArrayRef>| column.is_none_or(|it| it.is_null(*row));
-            required.iter().any(lacks) || needs_side && sides.iter().all(|side| side.is_null(*row))
-        })
-    }
-
-    /// Checks the metadata of the columns that are read: their compression and mean row size.
-    fn check_columns(&self) -> Result<(), DataError> {
-        let (limit, value_limit) = (self.byte_limit(), value_limit(self.row_limit) as u64);
-        for group in self.metadata.row_groups() {
-            let rows = u64::try_from(group.num_rows()).unwrap_or(0).max(1);
-            for column in read_columns(group, &self.columns) {
-                check_compression(&self.file, column)?;
-                let bytes = size(column.uncompressed_size()) / rows;
-                let values = size(column.num_values()) / rows;
-                let name = column.column_path().string();
-                if bytes > limit {
-                    return Err(self.too_large(&name, limit, "bytes", bytes));
-                }
-                if values > value_limit {
-                    return Err(self.too_large(&name, value_limit, "values", values));
-                }
+        let next = || Ok(self.rows.next().transpose()?);
+        let batch = unless_invalid(&self.file, self.returned + 1, next)?;
+        let limit = byte_limit(self.columns.row_limit);
+        if let Some(batch) = &batch {
+            for (column, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
+                let found = column.get_array_memory_size() as u64;
+                check_size(&self.file, field.name(), found, limit, "bytes")?;
             }
         }
-        Ok(())
+        Ok(batch)
     }
+}
 
-    /// Checks the memory of a batch's columns, which may be more than their metadata declares.
-    fn check_size(&self, batch: &RecordBatch) -> Result<(), DataError> {
-        let limit = self.byte_limit();
-        for (column, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
-            let found = column.get_array_memory_size() as u64;
-            if found > limit {
-                return Err(self.too_large(field.name(), limit, "bytes", found));
-            }
-        }
-        Ok(())
-    }
+/// Writers make pages of about 1 MiB, and one with the longest row must fit.
+fn byte_limit(row_limit: usize) -> u64 {
+    row_limit.max(1 << 20).saturating_mul(4) as u64
+}
 
-    /// Writers make pages of about 1 MiB, and one with the longest row must fit.
-    fn byte_limit(&self) -> u64 {
-        self.row_limit.max(1 << 20).saturating_mul(4) as u64
+fn check_size(
+    file: &Path,
+    column: &str,
+    found: u64,
+    limit: u64,
+    unit: &str,
+) -> Result<(), DataError> {
+    if found <= limit {
+        return Ok(());
     }
-
-    fn too_large(&self, column: &str, limit: u64, unit: &str, found: u64) -> DataError {
-        DataError::new(
-            DataErrorKind::TooLarge,
-            format!(
-                "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; rewrite the file with smaller pages",
-                self.file.display(),
-                escape::name(column)
-            ),
-        )
-    }
+    Err(DataError::new(
+        DataErrorKind::TooLarge,
+        format!(
+            "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; rewrite the file with smaller pages",
+            file.display(),
+            escape::name(column)
+        ),
+    ))
 }
 
 impl ColumnRows {
@@ -318,41 +193,53 @@ impl ColumnRows {
     }
 
     /// Converts a row.
-    pub(super) fn read(&self, row: usize, at: &Origin) -> Result<Row, DataError> {
+    pub(super) fn read(&self, row: usize, at: &Origin) -> Result<RowObject, DataError> {
         let convert = || Ok(self.convert(row, at));
         unless_invalid(&at.file, at.line, convert)?
     }
 
-    fn convert(&self, row: usize, at: &Origin) -> Result<Row, DataError> {
+    fn convert(&self, row: usize, at: &Origin) -> Result<RowObject, DataError> {
+        let Columns {
+            targets,
+            are_of_results,
+            row_limit,
+        } = &*self.columns;
         let mut object = RowObject {
             is_flat: true,
-            is_of_results: self.are_of_results,
+            is_of_results: *are_of_results,
             ..RowObject::default()
         };
-        let mut size = 0;
-        let fields = self.batch.schema_ref().fields().iter();
-        let columns = self.batch.columns().iter().zip(&self.columns);
-        for ((column, target), field) in columns.zip(fields) {
+        let mut cells = Cells::default();
+        for (place, (target, is_json)) in targets.iter().enumerate() {
+            let column = self.batch.column(place);
             if column.is_null(row) || *column.data_type() == DataType::Null {
                 continue;
             }
-            let value =
-                cell::value(column, row, &mut size).and_then(|value| match value.as_str() {
-                    Some(text) if self.json_columns.contains(field.name()) => cell::json(text),
-                    _ => Ok(value),
-                });
+            let value = cells.value(column, row);
+            let value = value.and_then(|value| match value.as_str() {
+                Some(text) if *is_json => cell::json(text),
+                _ => Ok(value),
+            });
             let value = value.map_err(|problem| {
-                let column = escape::name(field.name());
+                let column = escape::name(self.batch.schema_ref().field(place).name());
                 invalid(&at.file, at.line, &format!("column `{column}`: {problem}"))
             })?;
-            object.has_nan |= has_not_finite(&value);
             object.add_cell(target, value, false);
         }
-        if size > self.row_limit {
-            return Err(DataError::too_long(at, self.row_limit));
+        object.has_nan = cells.has_nan;
+        if cells.size > *row_limit {
+            return Err(DataError::too_long(at, *row_limit));
         }
-        Ok(Row::Map(object))
+        Ok(object)
     }
+}
+
+/// The JSON columns of a result file.
+fn json_columns(metadata: &ParquetMetaData) -> HashSet<String> {
+    let entries = metadata.file_metadata().key_value_metadata().into_iter();
+    let entry = entries.flatten().find(|entry| entry.key == JSON_COLUMNS);
+    let names = entry.and_then(|entry| serde_json::from_str(entry.value.as_ref()?).ok());
+    names.unwrap_or_default()
 }
 
 /// Reads strings as views, which do not copy what a dictionary repeats.
@@ -414,21 +301,14 @@ fn check_names<'s>(group: &'s Type, path: &mut Vec<&'s str>, at: &Origin) -> Res
 
 /// Returns the columns to read, and the fields to read of the structs `gold` and `pred`. A side that is not a struct is
 /// read completely, because an error may name it.
-fn projection(
-    schema: &SchemaDescriptor,
-    names: &[String],
-    selection: &FieldSelection,
-    are_of_results: bool,
-) -> ProjectionMask {
-    let read = selection.reads_columns(names, are_of_results);
+fn projection(schema: &SchemaDescriptor, selection: &FieldSelection) -> ProjectionMask {
     let is_read = |leaf: &usize| {
-        let root = schema.get_column_root_idx(*leaf);
-        let side = match &*names[root] {
+        let column = schema.get_column_root(*leaf);
+        let side = match column.name() {
             "gold" => Side::Gold,
             "pred" => Side::Pred,
-            _ => return read[root],
+            name => return selection.reads_column(name),
         };
-        let column = schema.get_column_root(*leaf);
         let info = column.get_basic_info();
         let is_struct = column.is_group()
             && info.converted_type() == ConvertedType::NONE
@@ -439,19 +319,20 @@ fn projection(
     ProjectionMask::leaves(schema, (0..schema.num_columns()).filter(is_read))
 }
 
-/// Returns the column at a path, or the field of a struct.
-fn column<'b>(batch: &'b RecordBatch, path: &str) -> Option<&'b ArrayRef> {
-    batch.column_by_name(path).or_else(|| {
-        let (first, rest) = path.split_once('.')?;
-        let column = batch.column_by_name(first)?;
-        let Some(fields) = column.as_struct_opt() else {
-            return Some(column);
-        };
-        let (name, _) = rest.split_once('.').unwrap_or((rest, ""));
-        fields
-            .column_by_name(rest)
-            .or_else(|| fields.column_by_name(name))
-    })
+/// Whether the file has the columns that each row must have. A file that lacks one is read completely, because the
+/// error names the columns that it has.
+fn has_required(schema: &SchemaDescriptor, names: &[String], pairing: &Pairing) -> bool {
+    let is_below = |path: &str, other: &str| {
+        let below = path.strip_prefix(other);
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let has_column = |path: String| {
+        let mut columns = schema.columns().iter().map(|column| column.path().string());
+        columns.any(|column| is_below(&column, &path) || is_below(&path, &column))
+    };
+    let is_of_side = |name: &String| is_below(name, "gold") || is_below(name, "pred");
+    let has_row = pairing.are_examples || !pairing.mappings.is_empty();
+    (has_row || names.iter().any(is_of_side)) && pairing.required_paths().all(has_column)
 }
 
 fn read_columns<'g>(
@@ -461,6 +342,31 @@ fn read_columns<'g>(
     let all = group.columns().iter().enumerate();
     all.filter(|(leaf, _)| columns.leaf_included(*leaf))
         .map(|(_, column)| column)
+}
+
+/// Checks the metadata of the columns that are read: their compression and mean row size.
+fn check_group(
+    file: &Path,
+    group: &RowGroupMetaData,
+    mask: &ProjectionMask,
+    row_limit: usize,
+) -> Result<(), DataError> {
+    let (bytes, values) = (byte_limit(row_limit), value_limit(row_limit) as u64);
+    let rows = size(group.num_rows()).max(1);
+    for column in read_columns(group, mask) {
+        check_compression(file, column)?;
+        let name = column.column_path().string();
+        let mean = |sum| size(sum) / rows;
+        check_size(
+            file,
+            &name,
+            mean(column.uncompressed_size()),
+            bytes,
+            "bytes",
+        )?;
+        check_size(file, &name, mean(column.num_values()), values, "values")?;
+    }
+    Ok(())
 }
 
 fn check_compression(file: &Path, column: &ColumnChunkMetaData) -> Result<(), DataError> {

@@ -3,7 +3,6 @@
 //!
 //! The file is long because it documents each setting of one type with an example.
 
-use std::collections::HashSet;
 use std::convert::Infallible;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
-use indexmap::map::Entry;
 
 use super::batch::{Batch, BatchRows, RawRow};
 use super::data_file::DataFiles;
@@ -27,6 +25,9 @@ use super::selection::FieldSelection;
 use crate::contract::{Metric, MetricSpec, Origin, Pair, Prediction};
 use crate::json::text;
 use crate::messages::escape;
+
+/// How many gold rows without a prediction are read at once.
+const AT_ONCE: usize = 256;
 
 /// A reader for files that contain rows.
 ///
@@ -324,6 +325,8 @@ pub struct Pairs {
     has_ended: bool,
     /// Connected to the batches that are not decoded yet; the first half is `None` after the last prediction.
     until_decoded: (Option<Sender<Infallible>>, Receiver<Infallible>),
+    /// The positions and lines of the gold rows without a prediction; `None` before the last prediction.
+    without_pred: Option<std::vec::IntoIter<(usize, u64)>>,
 }
 
 impl Pairs {
@@ -339,6 +342,7 @@ impl Pairs {
             decoded: Vec::new().into_iter(),
             has_ended: false,
             until_decoded: (Some(sender), receiver),
+            without_pred: None,
         }
     }
 
@@ -387,12 +391,8 @@ impl Pairs {
 
     /// Reads the file of gold rows, before the first prediction.
     fn load_gold(&self) -> Result<(), DataError> {
-        let Some(gold) = self
-            .pairing
-            .gold
-            .as_ref()
-            .filter(|gold| gold.rows.get().is_none())
-        else {
+        let gold = self.pairing.gold.as_ref();
+        let Some(gold) = gold.filter(|gold| gold.rows.get().is_none()) else {
             return Ok(());
         };
         let mut file = RowSource::new(&gold.file, self.options)?.open(None, self.is_hashed)?;
@@ -402,16 +402,18 @@ impl Pairs {
     }
 
     /// Returns the next gold rows without a prediction; `None` if there are none left.
-    fn without_pred(&self) -> Option<Batch> {
+    fn without_pred(&mut self) -> Option<Batch> {
         let gold = self.pairing.gold.as_ref()?;
-        match gold.missing(self.pairing.join_path(gold)) {
-            Ok(rows) if rows.is_empty() => None,
-            Ok(rows) => {
-                let rows = BatchRows::Gold(rows);
-                Some(Batch::new(Arc::clone(&gold.file), rows, None))
-            }
-            Err(error) => Some(Batch::failed(error)),
-        }
+        let missing = match &mut self.without_pred {
+            Some(missing) => missing,
+            none => match gold.missing(self.pairing.join_path(gold)) {
+                Ok(missing) => none.insert(missing.into_iter()),
+                Err(error) => return Some(Batch::failed(error)),
+            },
+        };
+        let rows: Vec<_> = missing.take(AT_ONCE).collect();
+        let batch = |rows| Batch::new(Arc::clone(&gold.file), BatchRows::Gold(rows), None);
+        Some(rows).filter(|rows| !rows.is_empty()).map(batch)
     }
 
     /// Returns the next rows, for the caller to decode. An error ends the rows.
@@ -434,7 +436,7 @@ impl Pairs {
                 let _ = self.until_decoded.1.recv();
                 return self.without_pred();
             };
-            match file.open(Some(&self.pairing), self.is_hashed) {
+            match file.open(Some(&*self.pairing), self.is_hashed) {
                 Ok(file) => {
                     self.records.add(&file.records);
                     self.current = Some(file);
@@ -527,12 +529,11 @@ impl Pairs {
     /// row have the same number or different gold rows.
     pub fn into_samples(self) -> Result<Samples, DataError> {
         let (files, pairing) = (self.data_files(), Arc::clone(self.pairing()));
-        let mut rows: IndexMap<String, (Pair, Vec<Prediction>)> = IndexMap::new();
-        let mut seen = HashSet::new();
+        let mut rows: IndexMap<String, (Pair, IndexMap<String, Prediction>)> = IndexMap::new();
         for pair in self.with_hashes() {
             let mut pair = pair?;
             if pairing.lacks_pred(&pair) {
-                rows.insert(pair.id.clone(), (pair, Vec::new()));
+                rows.insert(pair.id.clone(), (pair, IndexMap::new()));
                 continue;
             }
             let unknown = || Origin {
@@ -545,34 +546,30 @@ impl Pairs {
                 DataError::invalid(&at, "expected the sample's number at the path from --map repeat=PATH, found no value; name the column that numbers the samples of an id")
             })?;
             let id = escape::name(&pair.id).to_string();
-            if !seen.insert((pair.id.clone(), number.clone())) {
+            if let Some((first, _)) = rows.get(&pair.id)
+                && first.gold != pair.gold
+            {
+                let first = first.origin.as_ref().map_or(0, |at| at.line);
+                return Err(invalid!(
+                    &at,
+                    "this sample of `{id}` has a different gold row from line {first}; pass --map id=PATH with an id that identifies the row"
+                ));
+            }
+            let pred = std::mem::take(&mut pair.pred);
+            let samples = rows.entry(pair.id.clone());
+            let (_, preds) = samples.or_insert_with(|| (pair, IndexMap::new()));
+            if preds.insert(number.clone(), pred).is_some() {
                 let number = escape::name(&number);
                 return Err(invalid!(
                     &at,
                     "duplicate sample `{number}` for id `{id}`; give each sample of an id a different number, or pass --map id=COLUMN,COLUMN if the id spans several columns"
                 ));
             }
-            match rows.entry(pair.id.clone()) {
-                Entry::Vacant(first) => {
-                    let pred = std::mem::take(&mut pair.pred);
-                    first.insert((pair, vec![pred]));
-                }
-                Entry::Occupied(mut samples) => {
-                    let (first, preds) = samples.get_mut();
-                    if first.gold != pair.gold {
-                        let first = first.origin.as_ref().map_or(0, |at| at.line);
-                        return Err(invalid!(
-                            &at,
-                            "this sample of `{id}` has a different gold row from line {first}; pass --map id=PATH with an id that identifies the row"
-                        ));
-                    }
-                    preds.push(pair.pred);
-                }
-            }
         }
         let most = rows.values().map(|(_, preds)| preds.len()).max();
+        let samples = |(pair, preds): (Pair, IndexMap<_, _>)| (pair, preds.into_values().collect());
         Ok(Samples {
-            rows: rows.into_values().collect(),
+            rows: rows.into_values().map(samples).collect(),
             files,
             pairing,
             repeats: most.and_then(|most| u32::try_from(most).ok()).unwrap_or(0),

@@ -15,7 +15,7 @@ use crate::json::read::{Shape, parse_literal};
 use crate::json::sorted;
 
 /// The prefix of columns of attributes.
-pub(crate) const ATTRIBUTES: &str = "attributes.";
+const ATTRIBUTES: &str = "attributes.";
 
 /// The suffix of the column with a metric's outcomes.
 const OUTCOME: &str = ".outcome";
@@ -71,37 +71,12 @@ pub(super) fn are_of_results(names: &[String]) -> bool {
     names.contains("id") && metrics.any(|metric| names.contains(metric) && has_costs(metric))
 }
 
-/// Returns `true` if a column has what a run added to a row for all metrics together, or all attributes.
-#[cfg(feature = "csv")]
-pub(super) fn is_of_run(column: &str) -> bool {
-    USAGE.contains(&column) || matches!(column, "repeats" | "attributes" | POSITIONAL)
-}
-
 impl RowObject {
-    /// Returns `true` if the row is from a result file: it has an outcome for each of its metrics, or no metrics and
-    /// only keys of a result file.
+    /// Returns `true` if the row is from a result file: it has an outcome for each of its metrics, or no metrics.
     pub(super) fn is_result(&self) -> bool {
-        self.outcomes().next().is_some() || !self.is_flat && self.has_no_metric()
-    }
-
-    /// Returns `true` if `scores` is empty and all other keys are those of a result file. Rows of other programs may
-    /// have no scores.
-    fn has_no_metric(&self) -> bool {
-        let is_key = |key: &str| {
-            USAGE.contains(&key)
-                || matches!(
-                    key,
-                    "attributes"
-                        | "scores"
-                        | "traceback"
-                        | "manifest"
-                        | GOLD_HASH
-                        | PRED_HASH
-                        | POSITIONAL
-                )
-        };
         let scores = self.attributes.get("scores").and_then(Value::as_object);
-        scores.is_some_and(Map::is_empty) && self.attributes.keys().all(is_key)
+        let has_no_metric = !self.is_flat && scores.is_some_and(Map::is_empty);
+        has_no_metric || self.outcomes().next().is_some()
     }
 
     /// Returns the outcome of each metric; none if the row is not from a result file.

@@ -24,7 +24,6 @@ pub(super) const REPEAT: &str = "repeat";
 pub(super) const NOT_FINITE: &str = "\u{10FFFF}NaN";
 
 /// A row as it was read, of any shape.
-pub(super) type Row = Shape<RowObject>;
 
 /// A row that is an object; `gold` and `pred` may have any shape. Mappings read from it and write to it.
 #[derive(Default)]
@@ -43,6 +42,8 @@ pub(super) struct RowObject {
     pub(super) added: Option<Box<Added>>,
     /// `true` if the id is the position of a result row that had none.
     pub(super) is_positional: bool,
+    /// `true` if the gold row is from a file of its own, whose fields mappings of gold fields read first.
+    pub(super) is_joined: bool,
     /// `true` if the row may contain [`NOT_FINITE`] instead of a number, or contained it.
     pub(super) has_nan: bool,
     /// `true` if the row is one value, the attribute `value`.
@@ -117,18 +118,6 @@ fn check_fields<'n>(
     }
 }
 
-/// Returns the row's object.
-pub(super) fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError> {
-    match row {
-        Row::Map(object) => Ok(object),
-        Row::Other(value) => Err(invalid!(
-            at,
-            r#"expected a row such as {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {}"#,
-            found(&value)
-        )),
-    }
-}
-
 impl RowObject {
     /// Returns a row that is one value.
     pub(super) fn of_value(value: Value) -> Self {
@@ -136,6 +125,18 @@ impl RowObject {
             is_plain: true,
             attributes: [("value", value)].into_iter().collect(),
             ..Self::default()
+        }
+    }
+
+    /// Refuses a row that is a plain value.
+    pub(super) fn check_object(&self, at: &Origin) -> Result<(), DataError> {
+        match self.attributes.get("value").filter(|_| self.is_plain) {
+            None => Ok(()),
+            Some(value) => Err(invalid!(
+                at,
+                r#"expected a row such as {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {}"#,
+                found(value)
+            )),
         }
     }
 
@@ -267,15 +268,18 @@ impl RowObject {
 
     /// Returns the value of a mapping, and `true` if it is known to be a string, even in a cell.
     pub(super) fn value_of(&self, mapping: &Mapping) -> Option<(Value, bool)> {
-        let values: Option<Vec<_>> = mapping.paths().map(|path| self.mapped(path)).collect();
+        let is_of_gold = matches!(mapping.target(), Target::Field(Side::Gold, _));
+        let gold = fields_of(self.gold.as_ref()).filter(|_| is_of_gold && self.is_joined);
+        let value_at = |path| {
+            let joined = gold.and_then(|gold| path::find_inside(path, |name| gold.get(name)));
+            let is_typed = joined.is_some() && gold.is_some_and(|gold| !gold.textual);
+            let value = joined.or_else(|| self.find(path))?;
+            let is_known = matches!(value, Cow::Owned(_)) || is_typed || self.is_string(path);
+            let is_string = value.is_string() && is_known;
+            Some((value.into_owned(), is_string))
+        };
+        let values: Option<Vec<_>> = mapping.paths().map(value_at).collect();
         joined(values?)
-    }
-
-    /// Returns the value at a path, and `true` if it is known to be a string, even in a cell.
-    fn mapped(&self, path: &str) -> Option<(Value, bool)> {
-        let value = self.find(path)?;
-        let is_string = matches!(value, Cow::Owned(Value::String(_))) || self.is_string(path);
-        Some((value.into_owned(), is_string))
     }
 
     /// Returns `true` if the cell at a path is known to be a string.
@@ -339,16 +343,6 @@ impl RowObject {
                     set(self.side_mut(*side), name, value, is_string == Some(true));
                 }
             }
-        }
-    }
-
-    /// Sets the field of a mapping to a value of a typed gold row.
-    pub(super) fn set_mapped(&mut self, mapping: &Mapping, value: Value) {
-        if let Target::Field(side, name) = mapping.target() {
-            let side = self.side_mut(*side);
-            let is_string =
-                value.is_string() && fields_of(side.as_ref()).is_some_and(|it| !it.textual);
-            set(side, name, Some(value), is_string);
         }
     }
 
@@ -418,17 +412,6 @@ impl RowObject {
             origin: Some(origin.clone()),
             run: self.added.and_then(|added| added.run),
         }
-    }
-}
-
-/// Returns `true` if a value is or has [`NOT_FINITE`].
-#[cfg(feature = "parquet")]
-pub(super) fn has_not_finite(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text == NOT_FINITE,
-        Value::Array(list) => list.iter().any(has_not_finite),
-        Value::Object(object) => object.values().any(has_not_finite),
-        _ => false,
     }
 }
 

@@ -107,26 +107,16 @@ impl RowSource {
                 reader,
             ));
         }
-        let unreadable = |message: String| {
-            let message = format!("{}: {message}", name.display());
-            DataError::new(DataErrorKind::Unreadable, message)
-        };
-        match fs::metadata(file) {
-            Err(reason) => return Err(DataError::unreadable(name, &reason)),
-            Ok(metadata) if metadata.is_dir() => {
-                let message = "expected a file, found a directory; pass the files in it";
-                return Err(unreadable(message.to_owned()));
-            }
-            Ok(_) => {}
+        if let Err(reason) = fs::metadata(file) {
+            return Err(DataError::unreadable(name, &reason));
         }
         let Some(format) = options.format.or_else(|| Format::of(file)) else {
-            return Err(match Format::compression_of(file) {
-                Some(found) => DataError::compressed(name, found),
-                None => unreadable(format!(
-                    "unknown extension; expected {}; rename the file or set --format",
-                    Format::EXTENSIONS
-                )),
-            });
+            let message = format!(
+                "{}: unknown extension; expected {}; rename the file or set --format",
+                name.display(),
+                Format::EXTENSIONS
+            );
+            return Err(DataError::new(DataErrorKind::Unreadable, message));
         };
         Ok(Self {
             name: name.to_path_buf(),
@@ -169,7 +159,7 @@ impl RowSource {
     )]
     pub(super) fn open(
         self,
-        pairing: Option<&Arc<Pairing>>,
+        pairing: Option<&Pairing>,
         is_hashed: bool,
     ) -> Result<RowFile, DataError> {
         // In a stream, a row does not wait for the next one.
@@ -194,9 +184,9 @@ impl RowSource {
                 let mut lines = TextLines::new(input(self.content)?, Kind::Plain);
                 all(move || lines.next(), BatchRows::Text)
             }
-            Format::Jsonl => {
+            Format::Jsonl | Format::Json => {
                 let mut input = input(self.content)?;
-                if is_several_lines(input.fill()?) {
+                if self.format == Format::Json || is_several_lines(input.fill()?) {
                     let mut values = JsonValues::new(input, is_stream);
                     all(move || values.next(), BatchRows::Text)
                 } else {
@@ -204,34 +194,28 @@ impl RowSource {
                     all(move || lines.next(), BatchRows::Text)
                 }
             }
-            Format::Json => {
-                let mut values = JsonValues::new(input(self.content)?, is_stream);
-                all(move || values.next(), BatchRows::Text)
-            }
             #[cfg(feature = "csv")]
             Format::Csv => {
-                let pairing = pairing.map(|pairing| &**pairing);
                 let input = input(self.content)?;
                 let columns = (options.has_escapes, options.delimiter);
                 let mut file = CsvFile::new(input, columns, pairing, is_stream)?;
-                record.note(file.note());
+                record.progress().note = file.note();
                 all(move || file.next(), BatchRows::Csv)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                let (file, pairing) = (Arc::clone(&name), pairing.cloned());
+                let file = Arc::clone(&name);
                 let mut file = match self.content {
                     Content::File(path) => {
                         record.hash_all(&path).map_err(unreadable)?;
                         let reader = fs::File::open(&path).map_err(unreadable)?;
-                        let reopen = move || reader.try_clone();
-                        ParquetFile::new(file, reopen, row_limit, pairing)?
+                        ParquetFile::new(file, reader, row_limit, pairing)?
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
                         let reader = stream.reader(&name, &record).map_err(unreadable)?;
                         let bytes = bytes::Bytes::from(whole(reader, &name, row_limit)?);
-                        ParquetFile::new(file, move || Ok(bytes.clone()), row_limit, pairing)?
+                        ParquetFile::new(file, bytes, row_limit, pairing)?
                     }
                 };
                 all(move || file.next(), BatchRows::Columns)
@@ -319,7 +303,7 @@ impl RowFile {
     pub(super) fn next_batch(&mut self) -> Option<Batch> {
         let Some((rows, error)) = self.rows.next() else {
             if self.rows_before > 0 {
-                self.record.end(self.rows_before);
+                self.record.progress().rows = Some(self.rows_before);
                 return None;
             }
             let message = format!(
@@ -400,14 +384,6 @@ impl Format {
         }
         files.sort();
         Ok(files)
-    }
-
-    /// Returns the compression that a file's extension names.
-    fn compression_of(file: &Path) -> Option<&'static str> {
-        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
-        [".gz", ".zst", ".xz", ".bz2", ".zip"]
-            .into_iter()
-            .find(|name| name[1..] == extension)
     }
 
     /// Returns the format for a file's extension.

@@ -1,8 +1,6 @@
 //! The selection of the row fields that a run reads.
 
 use super::mapping::{Mapping, Target};
-#[cfg(feature = "csv")]
-use super::result_row::{ATTRIBUTES, is_of_run, metric_of};
 use crate::contract::rows::by_name::intern;
 use crate::contract::{Pair, Side, TypeHelp};
 use crate::json::path;
@@ -93,38 +91,17 @@ impl FieldSelection {
         self.required.iter().map(|(side, name)| (*side, &**name))
     }
 
-    /// Returns the columns to read: those of the selected fields, and in a result file also those that show which rows
-    /// have results and can be scored again.
     #[cfg(feature = "csv")]
-    pub(super) fn reads_columns(&self, names: &[String], are_of_results: bool) -> Vec<bool> {
-        let is_result = |name: &str| {
-            let is_attribute = name
-                .strip_prefix(ATTRIBUTES)
-                .is_some_and(|it| self.reads_attribute(it));
-            let is_read = match name {
-                "attributes" => self.all_attributes || !self.attributes.is_empty(),
-                name => is_of_run(name) || metric_of(name).is_some(),
-            };
-            is_attribute || is_read
-        };
-        let is_read = |name: &String| self.reads_column(name) || are_of_results && is_result(name);
-        names.iter().map(is_read).collect()
-    }
-
-    #[cfg(feature = "csv")]
-    fn reads_column(&self, name: &str) -> bool {
+    pub(super) fn reads_column(&self, name: &str) -> bool {
         match name.split_once('.') {
             _ if name == "id" => true,
             Some(("gold", field)) => self.reads_field(Side::Gold, field),
             Some(("pred", field)) => self.reads_field(Side::Pred, field),
-            _ => self.reads_attribute(name),
+            _ => {
+                let names = self.attribute_names();
+                names.is_none_or(|names| names.contains(&name))
+            }
         }
-    }
-
-    #[cfg(feature = "csv")]
-    fn reads_attribute(&self, name: &str) -> bool {
-        self.attribute_names()
-            .is_none_or(|names| names.contains(&name))
     }
 
     /// Returns `true` if the run reads this field.

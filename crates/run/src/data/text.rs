@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::error::{DataError, DataErrorKind, Read};
 use super::input::Input;
 use super::json::{self, Form, Start};
-use super::row::{Row, RowObject};
+use super::row::RowObject;
 use super::selection::FieldSelection;
 use crate::contract::Origin;
 
@@ -93,7 +93,7 @@ impl TextRows {
         row: usize,
         at: &Origin,
         selection: Option<&FieldSelection>,
-    ) -> Result<Row, DataError> {
+    ) -> Result<RowObject, DataError> {
         let Place {
             bytes, column, id, ..
         } = &self.rows[row];
@@ -107,7 +107,7 @@ impl TextRows {
         };
         if self.kind == Kind::Plain {
             let text = json::text_from(bytes, start)?;
-            return Ok(Row::Map(RowObject::of_value(text.into())));
+            return Ok(RowObject::of_value(text.into()));
         }
         let parse = || {
             let row = json::parse(bytes, start, self.value_limit);
@@ -119,17 +119,14 @@ impl TextRows {
                 _ => error,
             })
         };
-        let Some(id) = id else {
-            let selected =
-                selection.and_then(|it| json::parse_selected(bytes, it, self.value_limit));
-            return selected.map_or_else(parse, Ok);
-        };
-        let mut object = match parse()? {
-            Row::Map(object) => object,
-            Row::Other(value) => RowObject::of_value(value),
-        };
-        object.id.get_or_insert_with(|| id.clone());
-        Ok(Row::Map(object))
+        let selection = selection.filter(|_| id.is_none());
+        let selected = selection.and_then(|it| json::parse_selected(bytes, it, self.value_limit));
+        let mut object = selected.map_or_else(parse, Ok)?;
+        match id {
+            Some(id) => _ = object.id.get_or_insert_with(|| id.clone()),
+            None => object.check_object(at)?,
+        }
+        Ok(object)
     }
 }
 

@@ -105,7 +105,7 @@ fn rows_of_result_files_have_what_a_run_reads() {
             .input_tokens,
         10
     );
-    assert_eq!((second.attributes.len(), second.pred.data.len()), (0, 1));
+    assert_eq!((second.attributes.len(), second.pred.data.len()), (1, 2));
     assert_eq!(second.pred.get("answer").unwrap(), "=b");
     assert!(
         rows[2].as_ref().unwrap_err().starts_with("rows:4: "),

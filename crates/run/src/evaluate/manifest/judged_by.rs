@@ -55,9 +55,8 @@ impl<'a> JudgeReplies<'a> {
                     ..Self::default()
                 };
                 for entry in entries {
-                    let model = Some(&entry.model).filter(|model| !model.is_empty());
-                    replies.models.add(model, entry.replies);
-                    let fingerprint = entry.fingerprint.as_ref();
+                    let fingerprint = entry.fingerprint.as_deref().unwrap_or_default();
+                    replies.models.add(&entry.model, entry.replies);
                     replies.fingerprints.add(fingerprint, entry.replies);
                 }
                 replies
@@ -96,8 +95,8 @@ pub struct ReportedNames<'a>(BTreeMap<&'a str, u64>);
 const SHOWN: usize = 5;
 
 impl<'a> ReportedNames<'a> {
-    fn add(&mut self, name: Option<&'a String>, replies: u64) {
-        if let Some(name) = name {
+    fn add(&mut self, name: &'a str, replies: u64) {
+        if !name.is_empty() {
             let count = self.0.entry(name).or_default();
             *count = count.saturating_add(replies);
         }

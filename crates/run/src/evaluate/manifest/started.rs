@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Once, OnceLock};
 use std::thread;
@@ -117,62 +118,43 @@ fn unreadable(error: String) -> Option<GitCommit> {
 
 /// Returns the commit; `None` without git, or outside a repository.
 fn commit() -> Option<GitCommit> {
-    if !is_in_repository() {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let is_repository = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
+    if !folder.ancestors().any(is_repository) {
         return None;
     }
-    let commit = match git(&["rev-parse", "--verify", "HEAD"]) {
-        Ok(commit) => commit,
-        // Git is not installed.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => return unreadable(error.to_string()),
-    };
-    let (is_changed, error) = match git(&["status", "--porcelain", "--untracked-files=no"]) {
-        Ok(changes) => (Some(!changes.is_empty()), None),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    Some(GitCommit {
-        commit: Some(commit),
-        is_changed,
-        error,
-    })
-}
-
-/// Returns `true` if the working folder or one of its parents has a git folder.
-fn is_in_repository() -> bool {
-    let folder = std::env::current_dir().unwrap_or_default();
-    folder
-        .ancestors()
-        .any(|folder| folder.join(".git").symlink_metadata().is_ok())
-}
-
-/// Runs git without hooks or a file system monitor, and returns the first line of its output.
-fn git(arguments: &[&str]) -> io::Result<String> {
+    // Runs no hooks and no file system monitor.
     let output = Command::new("git")
-        .args([
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-        ])
-        .args(arguments)
+        .args(["-c", "core.fsmonitor=false"])
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(["status", "--porcelain=v2", "--branch"])
+        .arg("--untracked-files=no")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
-        .output()
-        .map_err(|error| io::Error::new(error.kind(), format!("cannot run git: {error}")))?;
-    let first_line = |text: &[u8]| {
-        let text = String::from_utf8_lossy(text);
-        text.lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(200)
-            .collect::<String>()
+        .output();
+    let output = match output {
+        Ok(output) => output,
+        // Git is not installed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return unreadable(format!("cannot run git: {error}")),
     };
-    match output.status.success() {
-        true => Ok(first_line(&output.stdout)),
-        false => Err(io::Error::other(first_line(&output.stderr))),
+    if !output.status.success() {
+        let error = String::from_utf8_lossy(&output.stderr);
+        let first_line = error.lines().next().unwrap_or_default();
+        return unreadable(first_line.chars().take(200).collect());
     }
+    let status = String::from_utf8_lossy(&output.stdout);
+    let (headers, changes): (Vec<&str>, Vec<&str>) =
+        status.lines().partition(|line| line.starts_with('#'));
+    let mut headers = headers.into_iter();
+    let commit = headers.find_map(|line| line.strip_prefix("# branch.oid "));
+    Some(GitCommit {
+        // A new repository has none.
+        commit: commit.filter(|it| *it != "(initial)").map(str::to_owned),
+        is_changed: Some(!changes.is_empty()),
+        error: None,
+    })
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! `NAME.confidence`, `NAME.details`, `NAME.feedback` and `NAME.cost_msats`, and keys that only some rows have, such as
 //! `NAME.error` and `NAME.parts`. `repeats` and `manifest`, which only the last row has, come last.
 //!
-//! If rows have many different fields, for example because their keys are ids, one column each would make the file
-//! huge. Then `gold`, `pred` or `attributes` is a single column of JSON objects.
+//! If rows have more than 1,000 different fields, for example because their keys are ids, one column each would make the
+//! file huge. Then `gold`, `pred` or `attributes` is a single column of JSON objects.
 //!
 //! The columns are known only after the last row, so the lines are read twice, in chunks on all threads.
 
@@ -24,11 +24,8 @@ use serde_json::{Map, Value};
 use super::spool::{CHUNK, Chunk, Spool};
 use crate::data::Key;
 
-/// Fields with at most this many columns are never packed.
-const MAX_SPARSE_COLUMNS: usize = 1_000;
-
-/// Fields with more columns are packed if fewer than one in this many cells has a value.
-const MAX_SPARSENESS: u64 = 16;
+/// Fields with more columns are packed.
+const MAX_COLUMNS: usize = 1_000;
 
 /// The type of the values of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -167,65 +164,23 @@ fn each_cell<'l>(line: &'l str, mut each: impl FnMut(Rank, &str, &'l str)) -> io
 }
 
 /// The columns of rows, in the order in which they were found.
-#[derive(Default)]
-struct Columns {
-    found: IndexMap<String, (Rank, Kind), RandomState>,
-    /// The number of cells at each position in [`ORDER`].
-    cells: [u64; ORDER.len()],
-    rows: u64,
+type Found = IndexMap<String, (Rank, Kind), RandomState>;
+
+fn found_in(chunk: Chunk) -> io::Result<Found> {
+    let Chunk { text, lines } = chunk;
+    let mut found = Found::default();
+    for place in lines {
+        each_cell(&text[place], |rank, column, value| {
+            add(&mut found, column, rank, Kind::of(value));
+        })?;
+    }
+    Ok(found)
 }
 
-impl Columns {
-    fn of(chunk: Chunk) -> io::Result<Self> {
-        let Chunk { text, lines } = chunk;
-        let mut columns = Self::default();
-        for place in lines {
-            columns.rows += 1;
-            each_cell(&text[place], |rank, column, value| {
-                columns.cells[rank.0] += 1;
-                columns.add(column, rank, Kind::of(value));
-            })?;
-        }
-        Ok(columns)
-    }
-
-    fn add(&mut self, column: &str, rank: Rank, kind: Kind) {
-        match self.found.get_mut(column) {
-            Some((_, known)) => *known = known.with(kind),
-            None => drop(self.found.insert(column.to_owned(), (rank, kind))),
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.rows += other.rows;
-        for (column, (rank, kind)) in &other.found {
-            self.add(column, *rank, *kind);
-        }
-        for (cells, more) in self.cells.iter_mut().zip(other.cells) {
-            *cells += more;
-        }
-    }
-
-    fn finish(mut self) -> Layout {
-        let is_packed = |(position, prefix): (usize, &&str)| {
-            let width = self.found.values().filter(|((at, _), _)| *at == position);
-            let width = width.count();
-            let average = (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS;
-            prefix.ends_with('.') && width > MAX_SPARSE_COLUMNS && average > self.cells[position]
-        };
-        let mut layout = Layout {
-            columns: IndexMap::default(),
-            is_packed: ORDER.iter().enumerate().map(is_packed).collect(),
-        };
-        self.found.sort_by(|_, (a, _), _, (b, _)| a.cmp(b));
-        for (column, ((position, _), kind)) in self.found {
-            let (column, kind) = match layout.is_packed[position] {
-                true => (ORDER[position].trim_end_matches('.').to_owned(), Kind::Json),
-                false => (column, kind),
-            };
-            layout.columns.insert(column, kind);
-        }
-        layout
+fn add(found: &mut Found, column: &str, rank: Rank, kind: Kind) {
+    match found.get_mut(column) {
+        Some((_, known)) => *known = known.with(kind),
+        None => drop(found.insert(column.to_owned(), (rank, kind))),
     }
 }
 
@@ -239,13 +194,29 @@ pub(super) struct Layout {
 impl Layout {
     /// Collects the columns of all lines.
     pub(super) fn of(lines: &Spool) -> io::Result<Self> {
-        let mut columns = Columns::default();
+        let mut found = Found::default();
         let is_full = |_, bytes| bytes >= CHUNK;
-        lines.map_chunks(is_full, Columns::of, |more| {
-            columns.merge(&more);
+        lines.map_chunks(is_full, found_in, |more| {
+            for (column, (rank, kind)) in &more {
+                add(&mut found, column, *rank, *kind);
+            }
             Ok(())
         })?;
-        Ok(columns.finish())
+        let is_packed = |(position, prefix): (usize, &&str)| {
+            let columns = found.values().filter(|((at, _), _)| *at == position);
+            prefix.ends_with('.') && columns.count() > MAX_COLUMNS
+        };
+        let is_packed: Vec<bool> = ORDER.iter().enumerate().map(is_packed).collect();
+        found.sort_by(|_, (a, _), _, (b, _)| a.cmp(b));
+        let column =
+            |(column, ((position, _), kind)): (String, (Rank, Kind))| match is_packed[position] {
+                true => (ORDER[position].trim_end_matches('.').to_owned(), Kind::Json),
+                false => (column, kind),
+            };
+        Ok(Self {
+            columns: found.into_iter().map(column).collect(),
+            is_packed,
+        })
     }
 
     /// Calls a function with the values of each line, in column order; `None` is an empty cell. If two cells belong to
@@ -296,17 +267,6 @@ pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Returns a value in the form that [`Value`] writes, which may sort the keys of an object and turns a very long
-/// integer into a float.
-pub(super) fn json(value: &str) -> Cow<'_, str> {
-    let is_nested = value.starts_with(['[', '{']);
-    let is_long_integer = value.len() > 18 && !value.contains(['.', 'e', '"']);
-    if !is_nested && !is_long_integer {
-        return value.into();
-    }
-    serde_json::from_str::<Value>(value).map_or(value.into(), |parsed| parsed.to_string().into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,25 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_written_as_serde_writes_it() {
-        let values = [
-            "null",
-            "true",
-            "-1",
-            "0.1",
-            "1e+300",
-            "123456789012345678901",
-            "18446744073709551615",
-            r#"{"b":1,"a":[2.50,"x"]}"#,
-            "[]",
-            r#""a\u00e9 \" \\ \n""#,
-        ];
-        for value in values {
-            let parsed: Value = serde_json::from_str(value).unwrap();
-            match text(value) {
-                Some(text) => assert_eq!(Some(&*text), parsed.as_str()),
-                None => assert_eq!(json(value), parsed.to_string(), "{value}"),
-            }
-        }
+    fn a_string_is_written_without_its_escapes() {
+        let written = text(r#""a\u00e9 \" \\ \n""#);
+        assert_eq!(written.as_deref(), Some("aé \" \\ \n"));
+        assert_eq!(text("[1]"), None);
     }
 }

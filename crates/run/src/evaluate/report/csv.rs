@@ -32,7 +32,7 @@ pub(super) fn export(lines: &Spool, out: &mut impl Write, escape_formulas: bool)
                 let value = value.as_deref().unwrap_or_default();
                 match columns::text(value) {
                     Some(text) => write_text(&mut rows, &text)?,
-                    None => rows.write_field(&*columns::json(value))?,
+                    None => rows.write_field(value)?,
                 }
             }
             Ok(rows.write_record(END)?)

@@ -48,7 +48,7 @@ fn hash(side: &impl Serialize) -> Option<String> {
 }
 
 /// Returns a value as JSON, or a note that says why it cannot be written.
-fn raw(value: &impl Serialize) -> Box<RawValue> {
+pub(super) fn raw(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value)
         .or_else(|error| to_raw_value(&not_json(&error)))
         .unwrap_or_default()

@@ -44,11 +44,7 @@ impl Kind {
             Self::Null | Self::Text => {
                 Arc::new(cells.map(|it| columns::text(it?)).collect::<StringArray>())
             }
-            Self::Json => Arc::new(
-                cells
-                    .map(|it| it.map(columns::json))
-                    .collect::<StringArray>(),
-            ),
+            Self::Json => Arc::new(cells.collect::<StringArray>()),
         }
     }
 }

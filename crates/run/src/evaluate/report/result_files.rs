@@ -74,7 +74,7 @@ impl ResultFiles {
     /// Writes all targets in input order, even if one of them fails. After a failure, the spool file is kept and the
     /// error names it.
     pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
-        let spooled = self.spool.finish(&manifest.run.reference());
+        let spooled = self.spool.finish(manifest.run.reference());
         spooled.map_err(|error| self.spool_failed(error))?;
         let mut failed = Vec::new();
         let mut is_written = true;

@@ -33,14 +33,6 @@ impl Lines {
         self.rows.push((row, start..self.text.len()));
     }
 
-    /// Removes the last row and returns its line, without the line break.
-    fn take_last(&mut self) -> Option<(u64, Vec<u8>)> {
-        let rows = self.rows.iter().enumerate();
-        let (position, _) = rows.max_by_key(|(_, (row, _))| *row)?;
-        let (row, place) = self.rows.swap_remove(position);
-        Some((row, self.text[place.start..place.end - 1].to_owned()))
-    }
-
     /// Moves all lines of another list to the end of this one.
     fn append(&mut self, other: &mut Self) {
         let start = self.text.len();
@@ -65,6 +57,8 @@ pub(super) struct Spool {
     latest: Lines,
     lines: Vec<SpooledLine>,
     end: u64,
+    /// The reference to the manifest, which the last row gets when it is read.
+    reference: String,
 }
 
 impl Spool {
@@ -77,31 +71,22 @@ impl Spool {
             latest: Lines::default(),
             lines: Vec::new(),
             end: 0,
+            reference: String::new(),
         })
     }
 
-    /// Moves the lines into the spool. The last row stays in memory, because the end of the run adds to it.
+    /// Moves the lines into the spool.
     pub(super) fn write(&mut self, lines: &mut Lines) -> io::Result<()> {
         self.latest.append(lines);
-        if self.latest.text.len() < MAX_LATEST {
-            return Ok(());
+        match self.latest.text.len() < MAX_LATEST {
+            true => Ok(()),
+            false => self.flush(),
         }
-        let last = self.latest.take_last();
-        let written = self.flush();
-        if let Some((row, line)) = last {
-            self.latest.push(row, |text| text.extend(line));
-        }
-        written
     }
 
-    /// Adds the reference to the manifest to the last row, and prepares the lines for reading.
-    pub(super) fn finish(&mut self, reference: &str) -> io::Result<()> {
-        if let Some((row, mut line)) = self.latest.take_last() {
-            line.pop_if(|byte| *byte == b'}');
-            let end = format!(",\"{REFERENCE_KEY}\":\"{reference}\"}}");
-            self.latest
-                .push(row, |text| text.extend([&line, end.as_bytes()].concat()));
-        }
+    /// Prepares the lines for reading. The last row gets the reference to the manifest.
+    pub(super) fn finish(&mut self, reference: String) -> io::Result<()> {
+        self.reference = reference;
         self.flush()?;
         self.lines.sort_by_key(|line| line.row);
         Ok(())
@@ -165,7 +150,11 @@ impl Spool {
                         number += 1;
                     }
                     let (places, others) = rest.split_at(number);
-                    pass(Chunk::read(&self.file, places)?)?;
+                    let mut chunk = Chunk::read(&self.file, places)?;
+                    if others.is_empty() {
+                        chunk.set_manifest(&self.reference);
+                    }
+                    pass(chunk)?;
                     rest = others;
                 }
                 Ok(())
@@ -182,6 +171,17 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
+    /// Adds the reference to the manifest to the last row.
+    fn set_manifest(&mut self, reference: &str) {
+        if let Some(last) = self.lines.last_mut() {
+            let line = &self.text[..last.end];
+            self.text
+                .truncate(line.strip_suffix('}').unwrap_or(line).len());
+            self.text += &format!(",\"{REFERENCE_KEY}\":\"{reference}\"}}\n");
+            last.end = self.text.len() - 1;
+        }
+    }
+
     /// Reads lines; those adjacent in the file are read together.
     fn read(mut file: &File, places: &[SpooledLine]) -> io::Result<Self> {
         let (mut text, mut lines) = (Vec::new(), Vec::with_capacity(places.len()));

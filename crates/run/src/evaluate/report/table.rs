@@ -9,6 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::line::raw;
 use crate::contract::{Outcome, ScoreKind};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
@@ -31,14 +32,12 @@ const DEFAULT_WIDTH: u16 = 100;
 ///
 /// Long values are truncated. Fields that do not fit are left out, and the table shows how many.
 ///
-/// Fields that the first metric reads come first, then the first field (usually the question), then the rest.
+/// Fields that metrics read come first, in their order, then the rest.
 pub struct ResultTable {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
     /// The number of score columns, which come last.
     scores: usize,
-    /// The field columns, most relevant first.
-    ranked: Vec<usize>,
     omitted: u64,
     width: Option<u16>,
 }
@@ -64,33 +63,29 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// ```
     pub fn table(&self, rows: Option<usize>) -> ResultTable {
         let shown = rows.unwrap_or(usize::MAX).min(self.results.len());
+        let results = &self.results[..shown];
         let names: Vec<&str> = self.metric_names().collect();
-        let kinds: Vec<_> = names
-            .iter()
-            .map(|name| self.metric(name).map(|metric| metric.kind))
-            .collect();
-        let rows: Vec<_> = self.results[..shown]
-            .iter()
-            .map(|row| cells(row, &kinds))
-            .collect();
-        let fields: IndexSet<&String> = rows.iter().flat_map(|(fields, _)| fields.keys()).collect();
-        let line = |(row, (cells, outcomes)): (&RowResult<G, P>, &(Fields, Vec<String>))| {
+        let kinds = names.iter().map(|name| Some(self.metric(name)?.kind));
+        let kinds: Vec<_> = kinds.collect();
+        let cells: Vec<Fields> = results.iter().map(fields_of_row).collect();
+        let mut fields: IndexSet<&String> = cells.iter().flat_map(IndexMap::keys).collect();
+        let rank = |name: &String| self.reads.iter().position(|read| read == name);
+        fields.sort_by_cached_key(|name| rank(name).unwrap_or(usize::MAX));
+        let line = |(row, cells): (&RowResult<G, P>, &Fields)| {
             let field = |name: &&String| cells.get(*name).cloned().unwrap_or_default();
-            let mut line = vec![row.id.clone()];
-            line.extend(fields.iter().map(field));
-            line.extend(outcomes.iter().cloned());
-            line
+            let outcomes = row.outcomes.iter().zip(&kinds);
+            std::iter::once(row.id.clone())
+                .chain(fields.iter().map(field))
+                .chain(outcomes.map(|(scored, kind)| outcome(scored, *kind)))
+                .collect()
         };
-        let lines = self.results.iter().zip(&rows).map(line).collect();
-        let ranked = ranked(&fields, &self.reads);
         let columns = std::iter::once("id".to_owned())
             .chain(fields.iter().map(|name| (*name).clone()))
             .chain(names.iter().map(|name| (*name).to_owned()));
         ResultTable {
             columns: columns.collect(),
-            rows: lines,
+            rows: results.iter().zip(&cells).map(line).collect(),
             scores: names.len(),
-            ranked,
             omitted: self.rows - shown as u64,
             width: None,
         }
@@ -99,58 +94,29 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
 
 type Fields = IndexMap<String, String>;
 
-/// Returns the fields of a row, and its outcomes by metric.
-fn cells<G: Serialize, P: Serialize>(
-    row: &RowResult<G, P>,
-    kinds: &[Option<ScoreKind>],
-) -> (Fields, Vec<String>) {
-    let mut fields: Fields = fields_of("gold", &*row.gold).into_iter().collect();
+/// Returns the fields of both sides of a row.
+fn fields_of_row<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> Fields {
+    let mut fields = fields_of("gold", &*row.gold);
     if let Some(pred) = &row.pred {
         fields.extend(fields_of("pred", pred));
     }
-    let outcomes = row.outcomes.iter().zip(kinds);
-    let outcomes = outcomes.map(|(scored, kind)| outcome(scored, *kind));
-    (fields, outcomes.collect())
+    fields
 }
 
-/// Returns the fields of a row, in their order.
-fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
-    let json = serde_json::to_string(row);
-    let fields = json
-        .as_ref()
-        .map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
-    match (fields, json.as_deref()) {
-        (Ok(Ok(fields)), _) => {
-            let named = |(name, value)| (format!("{side}.{name}"), text(value).unwrap_or_default());
+/// Returns the fields of a side, in their order.
+fn fields_of(side: &str, row: &impl Serialize) -> Fields {
+    let json = raw(row);
+    let shown = |value| text(value).unwrap_or_default();
+    match serde_json::from_str::<IndexMap<String, Value>>(json.get()) {
+        Ok(fields) => {
+            let named = |(name, value)| (format!("{side}.{name}"), shown(value));
             fields.into_iter().map(named).collect()
         }
-        (_, Ok(value)) => {
-            let value = serde_json::from_str(value).unwrap_or(Value::Null);
-            vec![(side.to_owned(), text(value).unwrap_or_default())]
+        Err(_) => {
+            let value = serde_json::from_str(json.get()).unwrap_or_default();
+            IndexMap::from([(side.to_owned(), shown(value))])
         }
-        (_, Err(error)) => vec![(
-            side.to_owned(),
-            format!("cannot be written as JSON: {error}"),
-        )],
     }
-}
-
-/// Returns the field columns, most relevant first. Column 0 is the id.
-fn ranked(fields: &IndexSet<&String>, reads: &[String]) -> Vec<usize> {
-    let rank = |(position, name): (usize, &&String)| {
-        let read = reads.iter().position(|read| read == *name);
-        // The first two fields that metrics read come first, then the first field of the row.
-        let rank = match read {
-            Some(read @ 0..2) => read,
-            _ if position == 0 => 2,
-            Some(read) => 3 + read,
-            None => 3 + reads.len() + position,
-        };
-        (rank, position + 1)
-    };
-    let mut ranked: Vec<_> = fields.iter().enumerate().map(rank).collect();
-    ranked.sort_unstable();
-    ranked.into_iter().map(|(_, column)| column).collect()
 }
 
 fn outcome(outcome: &Outcome, kind: Option<ScoreKind>) -> String {
@@ -168,7 +134,7 @@ impl ResultTable {
         self
     }
 
-    /// Returns the columns that fit, from left to right: the id, the most relevant fields, the scores.
+    /// Returns the columns that fit, from left to right: the id, the first fields, the scores.
     fn fitting(&self, width: u16) -> Vec<usize> {
         let room = usize::from(width).saturating_sub(1);
         let scores = self.scores.min((room / MIN_WIDTH).max(2) - 1);
@@ -177,8 +143,7 @@ impl ResultTable {
         let taken: usize = shown.clone().map(|column| self.score_width(column)).sum();
         let id = self.rows.iter().map(|row| row[0].chars().count() + 3).max();
         let left = room.saturating_sub(taken + id.unwrap_or(0).clamp(MIN_WIDTH, FIELD_WIDTH));
-        let mut fields = self.ranked[..self.ranked.len().min(left / FIELD_WIDTH)].to_vec();
-        fields.sort_unstable();
+        let fields = 1..first_score.min(1 + left / FIELD_WIDTH);
         std::iter::once(0).chain(fields).chain(shown).collect()
     }
 
