@@ -5,7 +5,6 @@
 //!
 //! The file is long because the user, its prompt and its conversation are read together.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -94,7 +93,7 @@ pub struct SimulatedUser {
     goal_field: String,
     persona_field: Option<String>,
     reply_field: String,
-    max_turns: NonZeroU32,
+    max_turns: u32,
     stop_when: Option<Arc<StopRule>>,
 }
 
@@ -136,7 +135,7 @@ impl SimulatedUser {
             goal_field: "goal".to_owned(),
             persona_field: None,
             reply_field: "reply".to_owned(),
-            max_turns: const { NonZeroU32::new(10).unwrap() },
+            max_turns: 10,
             stop_when: None,
         }
     }
@@ -198,7 +197,7 @@ impl SimulatedUser {
         /// let program = SimulatedUser::of(assistant).max_turns(4); // at most 5 calls of the user's model
         /// # drop(program);
         /// ```
-        pub fn max_turns(turns: u32) => max_turns = NonZeroU32::new(turns).unwrap_or(NonZeroU32::MIN);
+        pub fn max_turns(turns: u32) => max_turns = turns.max(1);
 
         /// Sets a rule that can end the conversation after each assistant reply.
         ///
@@ -341,31 +340,33 @@ impl<'a> Simulation<'a> {
         program: &'a SimulatedUser,
         mut inputs: Example,
     ) -> Result<Self, ProgramError> {
-        let goal = text_of(inputs.get(&program.goal_field)).and_then(|goal| {
-            let mut names = inputs.keys().peekable();
-            let others = match names.peek() {
-                None => "the row has no inputs".to_owned(),
-                Some(_) => format!("the row's inputs are {}", escape::names(names)),
-            };
-            goal.ok_or_else(|| format!("no such input; {others}"))
-        });
+        let name = &program.goal_field;
+        let goal = match inputs.get(name) {
+            Some(goal) => text(goal),
+            None if inputs.keys().next().is_none() => {
+                Err("no such input; the row has no inputs".to_owned())
+            }
+            None => {
+                let names = escape::names(inputs.keys());
+                Err(format!("no such input; the row's inputs are {names}"))
+            }
+        };
         let goal = goal.map_err(|found| {
-            let name = escape::name(&program.goal_field);
+            let name = escape::name(name);
             format!("expected the user's goal as a string in the input `{name}`, found {found}")
         })?;
         let mut of_user = Example::from_iter([("goal", goal)]);
-        if let Some(name) = &program.persona_field {
-            let persona = text_of(inputs.get(name)).map_err(|found| {
+        if let Some(name) = &program.persona_field
+            && let Some(persona) = inputs.data.remove(name)
+        {
+            let persona = text(&persona).map_err(|found| {
                 format!(
                     "expected the user's persona as a string in the input `{}`, found {found}; leave it out for a user \
                      without a persona",
                     escape::name(name)
                 )
             })?;
-            if let Some(persona) = persona {
-                of_user.data.insert("persona", persona);
-            }
-            inputs.data.remove(name);
+            of_user.data.insert("persona", persona);
         }
         inputs.data.remove(&program.goal_field);
         if inputs.get(MESSAGES).is_some() {
@@ -400,7 +401,7 @@ impl<'a> Simulation<'a> {
     async fn stop_reason(&mut self) -> Result<&'static str, ProgramError> {
         loop {
             let UserTurn { state, message } = self.next_message().await?;
-            if state == UserState::Continue && self.turns == self.program.max_turns.get() {
+            if state == UserState::Continue && self.turns == self.program.max_turns {
                 return Ok("max_turns");
             }
             self.conversation.push(Message::new(Role::User, message.0));
@@ -441,27 +442,23 @@ impl<'a> Simulation<'a> {
             .await
             .map_err(|error| self.failed("assistant", error))?;
         let name = &self.program.reply_field;
-        let reply = text_of(output.prediction.get(name))
-            .and_then(|reply| reply.ok_or_else(|| "no such field".to_owned()))
-            .map_err(|found| {
-                let reason = format!(
-                    "expected its reply as a string in its prediction's `{}` field, found {found}; return it there, or name \
-                     another field with `reply_field`",
-                    escape::name(name)
-                );
-                self.failed("assistant", reason)
-            })?;
-        if output.trace.is_none() {
-            let (predictor, outputs) = ("assistant".to_owned(), output.prediction.clone());
-            let inputs = Example::from(inputs.data);
-            output.trace = Some(Trace {
-                steps: vec![TraceStep {
-                    predictor,
-                    inputs,
-                    outputs,
-                }],
-            });
-        }
+        let reply = output.prediction.get(name);
+        let reply = reply.map_or_else(|| Err("no such field".to_owned()), text);
+        let reply = reply.map_err(|found| {
+            let reason = format!(
+                "expected its reply as a string in its prediction's `{}` field, found {found}; return it there, or name \
+                 another field with `reply_field`",
+                escape::name(name)
+            );
+            self.failed("assistant", reason)
+        })?;
+        output.trace.get_or_insert_with(|| Trace {
+            steps: vec![TraceStep {
+                predictor: "assistant".to_owned(),
+                inputs: Example::from(inputs.data),
+                outputs: output.prediction.clone(),
+            }],
+        });
         self.count(output);
         Ok(reply)
     }
@@ -479,15 +476,11 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Returns the text of a field, if there is one.
-///
-/// # Errors
-/// Returns what was found instead of a string that is not blank.
-fn text_of(value: Option<&Value>) -> Result<Option<String>, String> {
+/// Returns the text of a string, or what the value is instead.
+fn text(value: &Value) -> Result<String, String> {
     match value {
-        None => Ok(None),
-        Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.clone())),
-        Some(Value::String(_)) => Err("an empty string".to_owned()),
-        Some(other) => Err(found(other)),
+        Value::String(text) if !text.trim().is_empty() => Ok(text.clone()),
+        Value::String(_) => Err("an empty string".to_owned()),
+        other => Err(found(other)),
     }
 }

@@ -18,24 +18,16 @@ const MAX_COMPONENTS: usize = 50_000;
 const MAX_PATH_BYTES: usize = 1024;
 const MAX_NAME_BYTES: usize = 255;
 
-/// The archive was cut off at the size limit, or has too many entries.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLarge;
-
 /// Writes the regular files of an archive to an existing, empty directory. `max_bytes` is the size
-/// at which the archive was cut off.
+/// at which the archive was cut off. Returns `false` if it was, or if it has too many entries.
 ///
 /// # Errors
 /// Returns [`SandboxError::Io`] if a file cannot be written, or if the archive ends early within a file, which means
 /// that this machine did not write all of it.
-pub(super) fn unpack(
-    archive: &Path,
-    to: &Path,
-    max_bytes: u64,
-) -> Result<Result<(), TooLarge>, SandboxError> {
+pub(super) fn unpack(archive: &Path, to: &Path, max_bytes: u64) -> Result<bool, SandboxError> {
     let written = |error| SandboxError::io(format!("writing to {}", to.display()), error);
     if is_cut_off(archive, max_bytes)? {
-        return Ok(Err(TooLarge));
+        return Ok(false);
     }
     let file = File::open(archive).map_err(damaged)?;
     let mut archive = Archive::new(io::BufReader::new(file));
@@ -45,7 +37,7 @@ pub(super) fn unpack(
         let path = path_of_regular_file(&entry);
         components += path.as_ref().map_or(0, |path| path.components().count());
         if number >= MAX_ENTRIES || components > MAX_COMPONENTS {
-            return Ok(Err(TooLarge));
+            return Ok(false);
         }
         let Some(path) = path else {
             continue;
@@ -56,7 +48,7 @@ pub(super) fn unpack(
             Err(error) => return Err(written(error)),
         }
     }
-    Ok(Ok(()))
+    Ok(true)
 }
 
 /// Returns `true` if the archive has the size at which it is cut off.
@@ -111,7 +103,7 @@ mod tests {
 
     use tar::{Builder, EntryType, Header};
 
-    use super::{MAX_ENTRIES, SandboxError, TooLarge, unpack};
+    use super::{MAX_ENTRIES, SandboxError, unpack};
 
     /// Makes an archive whose entries have raw names, which `Builder` would refuse.
     fn archive(entries: &[(&[u8], EntryType, &str)]) -> Vec<u8> {
@@ -130,10 +122,8 @@ mod tests {
         builder.into_inner().unwrap()
     }
 
-    type Unpacked = Result<Result<(), TooLarge>, SandboxError>;
-
     /// Returns the unpacked files, as sorted paths and contents.
-    fn unpacked(archive: &[u8]) -> (Unpacked, Vec<(String, String)>) {
+    fn unpacked(archive: &[u8]) -> (Result<bool, SandboxError>, Vec<(String, String)>) {
         let folder = tempfile::tempdir().unwrap();
         let (file, to) = (folder.path().join("archive"), folder.path().join("inner"));
         fs::write(&file, archive).unwrap();
@@ -185,7 +175,7 @@ mod tests {
             (b"sub", file, "x"),
             (b"./", file, "x"),
         ]));
-        assert_eq!(result, Ok(Ok(())));
+        assert_eq!(result, Ok(true));
         let expected = [("a", "A"), ("link/through", "x"), ("sub/deep/b", "B")];
         let expected = expected.map(|(name, content)| (name.to_owned(), content.to_owned()));
         assert_eq!(files, expected);
@@ -202,13 +192,13 @@ mod tests {
 
     #[test]
     fn an_endless_archive_is_too_large() {
-        assert_eq!(unpacked(&vec![0; 20 << 20]).0, Ok(Err(TooLarge)));
-        assert_eq!(unpacked(b"").0, Ok(Ok(())));
+        assert_eq!(unpacked(&vec![0; 20 << 20]).0, Ok(false));
+        assert_eq!(unpacked(b"").0, Ok(true));
         let many = vec![(&b"d"[..], EntryType::Directory, ""); MAX_ENTRIES + 1];
-        assert_eq!(unpacked(&archive(&many)).0, Ok(Err(TooLarge)));
-        assert_eq!(unpacked(&archive(&many[1..])).0, Ok(Ok(())));
+        assert_eq!(unpacked(&archive(&many)).0, Ok(false));
+        assert_eq!(unpacked(&archive(&many[1..])).0, Ok(true));
         let deep = "a/".repeat(48) + "b";
         let deep = vec![(deep.as_bytes(), EntryType::Regular, ""); 2000];
-        assert_eq!(unpacked(&archive(&deep)).0, Ok(Err(TooLarge)));
+        assert_eq!(unpacked(&archive(&deep)).0, Ok(false));
     }
 }

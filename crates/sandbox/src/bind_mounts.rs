@@ -64,16 +64,8 @@ impl BindMounts {
         };
         let mut command = Command::new("unshare");
         // Without private propagation, the mounts would be visible to the host.
-        command.args([
-            "--mount",
-            "--propagation",
-            "private",
-            "--",
-            "/bin/sh",
-            "-c",
-            MOUNT,
-            "mount",
-        ]);
+        let options = "--mount --propagation private -- /bin/sh -c";
+        command.args(options.split(' ')).args([MOUNT, "mount"]);
         command.arg(user.to_string());
         for (path, point) in &self.all {
             if let Some(point) = point {

@@ -2,7 +2,7 @@
 //!
 //! The file is long because the options of one command are decided together.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -14,7 +14,7 @@ use async_trait::async_trait;
 
 use tempfile::TempPath;
 
-use super::accounting::{Accounting, Mechanism, Meter};
+use super::accounting::{Accounting, Meter, Parent};
 use super::bind_mounts::BindMounts;
 use super::init::{
     ARCHIVE_BYTES, Archived, INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error,
@@ -24,8 +24,7 @@ use super::programs::{Programs, Search};
 use super::supervise::{Prepared, on_thread};
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, processes, seccomp,
-    supervise,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, host, seccomp, supervise,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -56,16 +55,8 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// New namespaces and a new session, without capabilities, for the user 1000.
 const ISOLATION: &str = "--unshare-all --unshare-user --disable-userns --cap-drop ALL --uid 1000 --gid 1000 \
-                         --hostname sandbox --die-with-parent --new-session --as-pid-1 --clearenv";
-
-/// The environment of the command. Python does not load packages from the home directory, because a program could write
-/// one there that runs in the next Python process.
-const ENVIRONMENT: [(&str, &str); 4] = [
-    ("HOME", "/box/home"),
-    ("TMPDIR", "/tmp"),
-    ("LANG", "C.UTF-8"),
-    ("PYTHONNOUSERSITE", "1"),
-];
+                         --hostname sandbox --die-with-parent --new-session --as-pid-1 --clearenv \
+                         --setenv HOME /box/home --setenv TMPDIR /tmp --setenv LANG C.UTF-8 --setenv PYTHONNOUSERSITE 1";
 
 /// A provider that runs commands in a sandbox created by bubblewrap.
 ///
@@ -126,10 +117,10 @@ type Required = (Vec<String>, Option<PathBuf>);
 
 type Found = Result<Programs, SandboxError>;
 
-/// The mechanisms of this system, and the files that every sandbox needs.
+/// What every sandbox on this system needs.
 #[derive(Debug)]
 struct System {
-    mechanism: Mechanism,
+    parent: Parent,
     filters: Vec<TempPath>,
 }
 
@@ -189,13 +180,12 @@ impl Bubblewrap {
         }
     }
 
-    /// Checks the program and the system once.
+    /// Checks the system once.
     fn system(&self) -> Result<&System, SandboxError> {
         let check = || {
-            host::check_version(&self.program)?;
-            let mechanism = Mechanism::choose(self.wanted)?;
-            let filters = seccomp::write_filters(mechanism.accounting())?;
-            Ok(System { mechanism, filters })
+            let parent = Parent::find(self.wanted)?;
+            let filters = seccomp::write_filters(parent.accounting())?;
+            Ok(System { parent, filters })
         };
         self.system
             .get_or_init(check)
@@ -208,18 +198,8 @@ impl Bubblewrap {
         let names: Vec<String> = required(job).map(str::to_owned).collect();
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         let find = |(names, folder): &Required| {
-            let path = self
-                .path
-                .clone()
-                .or_else(|| std::env::var_os("PATH"))
-                .unwrap_or_default();
-            let search = Search {
-                path: &path,
-                folder: folder.as_deref(),
-                system: &SYSTEM_PATHS,
-                found: Programs::default(),
-                seen: BTreeSet::new(),
-            };
+            let path = self.path.clone().or_else(|| std::env::var_os("PATH"));
+            let search = Search::new(path.unwrap_or_default(), folder.as_deref(), &SYSTEM_PATHS);
             search.find_all(names.iter().map(String::as_str))
         };
         let key = (names, job.folder.clone());
@@ -229,10 +209,10 @@ impl Bubblewrap {
     /// Writes the job's files and assembles the command, on the thread that supervises it. The
     /// files to keep are written to `archive`.
     fn prepare(&self, job: &Job, archive: Option<&Path>) -> Result<Prepared, SandboxError> {
-        let System { mechanism, filters } = self.system()?;
+        let System { parent, filters } = self.system()?;
         let user = host::user_of_this_thread();
         let staged = work_dir::prepare(job, user)?;
-        let meter = mechanism.meter(&job.limits)?;
+        let meter = parent.meter(&job.limits)?;
         if let (Some(archive), Some(user)) = (archive, user) {
             work_dir::give(archive, user)?;
         }
@@ -257,31 +237,18 @@ impl Bubblewrap {
             // Without it, cargo waits for a network before it reports a missing dependency.
             command.args(["--setenv", "CARGO_NET_OFFLINE", "true"]);
         }
-        mount(
-            &mut command,
-            job,
-            staged.path(),
-            &mounts,
-            mechanism.accounting(),
-        );
-        command
-            .args(["--", SHELL, "-c", INIT, SHELL])
-            .args(init_arguments(&job.limits));
-        command
-            .arg(&job.command)
-            .arg(if job.keep.is_some() { "keep" } else { "" });
+        let accounting = parent.accounting();
+        mount(&mut command, job, staged.path(), &mounts, accounting);
+        command.args(["--", SHELL, "-c", INIT, SHELL]);
+        command.args(init_arguments(&job.limits));
+        command.args([&*job.command, if job.keep.is_some() { "keep" } else { "" }]);
         command.args(required(job));
-        let (limits, dirs) = (job.limits.clone(), vec![staged]);
-        let kill = processes::kill_namespace;
-        let trailer = if job.keep.is_some() { ARCHIVE_BYTES } else { 0 };
         Ok(Prepared {
             command,
-            limits,
-            kill,
+            limits: job.limits.clone(),
             meter,
-            ready: READY,
-            trailer,
-            _dirs: dirs,
+            trailer: if job.keep.is_some() { ARCHIVE_BYTES } else { 0 },
+            _dir: staged,
         })
     }
 
@@ -293,37 +260,22 @@ impl Bubblewrap {
         filters: &[TempPath],
         archive: Option<&Path>,
     ) -> Command {
-        const FIRST_DESCRIPTOR: u8 = 3;
-        let descriptors = FIRST_DESCRIPTOR..;
-        let opened: String = descriptors
-            .clone()
-            .zip(filters)
-            .map(|(fd, file)| open(fd, file))
-            .collect();
-        command.args(["-c", &format!("exec {opened}\n{START}"), "start"]);
+        let none = Path::new("");
+        command.args(["-c", START, "start"]);
         command.arg(if meter.must_join() { "join" } else { "go" });
-        command
-            .arg(archive.unwrap_or(Path::new("")))
-            .arg(&self.program);
-        for (descriptor, _) in descriptors.zip(filters) {
-            command.args(["--add-seccomp-fd", &descriptor.to_string()]);
+        command.arg(archive.unwrap_or(none));
+        command.args([0, 1, 2].map(|at| filters.get(at).map_or(none, |file| file)));
+        command.arg(&self.program);
+        for descriptor in (3..).take(filters.len()) {
+            command.args(["--add-seccomp-fd", &i32::to_string(&descriptor)]);
         }
         command
     }
 }
 
-/// Returns a shell redirection that opens a file for reading.
-fn open(descriptor: u8, file: &Path) -> String {
-    let path = file.display().to_string().replace('\'', "'\\''");
-    format!(" {descriptor}<'{path}'")
-}
-
 /// Adds the options for namespaces, privileges and environment.
 fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
     bwrap.args(ISOLATION.split_whitespace());
-    for (name, value) in ENVIRONMENT {
-        bwrap.args(["--setenv", name, value]);
-    }
     let system = std::env::split_paths(PATH).collect::<Vec<_>>();
     let programs = programs.iter().filter(|dir| !system.contains(dir));
     // A directory with a colon in its name cannot be in a `PATH`.
@@ -362,20 +314,12 @@ fn mount(
         bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
     }
     // `bwrap` rejects a size of 0.
-    let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20)
-        .max(1)
-        .to_string();
-    bwrap.args([
-        "--size",
-        &disk,
-        "--tmpfs",
-        "/dev/shm",
-        "--remount-ro",
-        "/dev",
-    ]);
-    bwrap.args(["--size", &disk, "--tmpfs", "/box"]);
-    bwrap.args(["--dir", "/box/work", "--dir", "/box/home"]);
-    bwrap.args(["--size", &disk, "--tmpfs", "/tmp"]);
+    let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20).max(1);
+    let writable = format!(
+        "--size {disk} --tmpfs /dev/shm --remount-ro /dev --size {disk} --tmpfs /box --dir /box/work \
+         --dir /box/home --size {disk} --tmpfs /tmp"
+    );
+    bwrap.args(writable.split(' '));
     readable.bind(bwrap);
     for path in &hidden {
         bwrap.arg("--remount-ro").arg(path);
@@ -385,16 +329,12 @@ fn mount(
         let inner = |part: &Component<'_>| matches!(part, Component::Normal(_));
         let path: PathBuf = Path::new(path).components().filter(inner).collect();
         let from = staged.join(READ_ONLY).join(&path);
-        bwrap
-            .arg("--ro-bind")
-            .arg(from)
-            .arg(Path::new("/box/work").join(path));
+        let to = Path::new("/box/work").join(path);
+        bwrap.arg("--ro-bind").args([from, to]);
     }
     if job.program.is_some() {
-        bwrap
-            .arg("--ro-bind")
-            .arg(staged.join(PROGRAM))
-            .arg("/program");
+        let (from, to) = (staged.join(PROGRAM), "/program".into());
+        bwrap.arg("--ro-bind").args([from, to]);
     }
     bwrap.args(["--perms", "0111", "--ro-bind-data", "7", SHELL]);
     bwrap.args(["--chdir", "/box/work", "--remount-ro", "/"]);
@@ -429,9 +369,7 @@ impl SandboxProvider for Bubblewrap {
     }
 
     fn accounting(&self) -> Option<Accounting> {
-        self.system()
-            .ok()
-            .map(|system| system.mechanism.accounting())
+        self.system().ok().map(|system| system.parent.accounting())
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
@@ -454,18 +392,15 @@ impl SandboxProvider for Bubblewrap {
             let max_bytes = limits.file_bytes();
             let unpack = move || match archived {
                 Archived::Whole => archive::unpack(&archive, &to, max_bytes),
-                Archived::CutOff => Ok(Err(archive::TooLarge)),
-                Archived::Failed(_) if archive::is_cut_off(&archive, max_bytes)? => {
-                    Ok(Err(archive::TooLarge))
-                }
+                Archived::CutOff => Ok(false),
+                Archived::Failed(_) if archive::is_cut_off(&archive, max_bytes)? => Ok(false),
                 Archived::Failed(reason) => {
                     let advice = "check the free space in the temporary folder (TMPDIR)";
                     let reason = format!("{reason}; {advice}");
                     Err(SandboxError::io("archiving the program's files", reason))
                 }
             };
-            let unpacked = on_thread("unpacking the files", unpack);
-            if unpacked.await?? == Err(archive::TooLarge) {
+            if !on_thread("unpacking the files", unpack).await?? {
                 report.termination = Termination::FilesLimit;
             }
         }

@@ -4,7 +4,6 @@
 //! if the program exits with 0 before the tests run.
 
 use std::cmp::Reverse;
-use std::ops::AddAssign;
 
 /// The number of tests that passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,14 +20,6 @@ impl Counts {
     /// Returns the number of tests that either passed or failed.
     pub const fn run(self) -> u64 {
         self.passed.saturating_add(self.failed)
-    }
-}
-
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.passed = self.passed.saturating_add(other.passed);
-        self.failed = self.failed.saturating_add(other.failed);
-        self.skipped = self.skipped.saturating_add(other.skipped);
     }
 }
 
@@ -60,65 +51,35 @@ pub fn parse(output: &str) -> Option<Counts> {
 /// If there are several summaries, the rules of [`parse`] apply.
 pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     let fewest_of = |formats: &[fn(&str) -> Option<Counts>]| {
-        let of_stream = |output: &&str| {
-            formats
-                .iter()
-                .filter_map(|it| it(output))
-                .min_by_key(fewest)
-        };
-        streams.iter().filter_map(of_stream).min_by_key(fewest)
+        let summaries = streams
+            .iter()
+            .flat_map(|output| formats.iter().filter_map(|summary| summary(output)));
+        summaries.min_by_key(|counts| (counts.passed, Reverse(counts.failed)))
     };
     fewest_of(&[cargo, pytest, unittest]).or_else(|| fewest_of(&[list_line]))
 }
 
-/// Returns a sort key that puts the most pessimistic counts first.
-const fn fewest(counts: &Counts) -> (u64, Reverse<u64>) {
-    (counts.passed, Reverse(counts.failed))
-}
-
-/// Returns the last line that has only numbers of tests: `24 passed; 0 failed`.
-fn list_line(output: &str) -> Option<Counts> {
-    output.lines().rev().find_map(|line| {
-        let line = line.trim();
-        let is_count = |item: &str| {
-            let mut words = item.split_whitespace();
-            let is_number = words
-                .next()
-                .is_some_and(|number| number.parse::<u64>().is_ok());
-            is_number
-                && words
-                    .next()
-                    .is_some_and(|word| field(&mut Counts::default(), word).is_some())
-                && words.next().is_none()
-        };
-        let is_list = line.contains("passed") && line.split([';', ',']).all(is_count);
-        is_list
-            .then(|| count_list(&line.replace(';', ","), ','))
-            .flatten()
-    })
-}
-
+/// Parses all summaries of `cargo test`.
 fn cargo(output: &str) -> Option<Counts> {
     let summaries = output.lines().filter_map(|line| {
-        let rest = line.trim_start().strip_prefix("test result: ")?;
-        let (_, rest) = rest.split_once(". ")?;
-        count_list(rest, ';')
+        let (_, list) = line
+            .trim_start()
+            .strip_prefix("test result: ")?
+            .split_once(". ")?;
+        Some(list)
     });
-    summaries.reduce(|mut sum, counts| {
-        sum += counts;
-        sum
-    })
+    sum(summaries.flat_map(|list| items(list, &[';'])).flatten())
 }
 
 fn pytest(output: &str) -> Option<Counts> {
     output.lines().rev().find_map(|line| {
         let line = line.trim().trim_matches('=').trim();
         let (summary, time) = line.rsplit_once(" in ")?;
-        let is_time = time.split('s').next()?.parse::<f64>().is_ok();
-        if is_time && summary == "no tests ran" {
-            return Some(Counts::default());
+        time.split('s').next()?.parse::<f64>().ok()?;
+        match summary {
+            "no tests ran" => Some(Counts::default()),
+            list => sum(items(list, &[',']).flatten()),
         }
-        count_list(summary, ',').filter(|_| is_time)
     })
 }
 
@@ -131,47 +92,51 @@ fn unittest(output: &str) -> Option<Counts> {
     if !(verdict.starts_with("OK") || verdict.starts_with("FAILED")) {
         return None;
     }
-    let mut counts = Counts::default();
-    let inside = verdict
-        .split_once('(')
-        .map_or("", |(_, rest)| rest.trim_end_matches(')'));
-    for (name, number) in inside.split(", ").filter_map(|item| item.split_once('=')) {
-        let number: u64 = number.parse().ok()?;
-        let field = match name {
-            "failures" | "errors" | "unexpected successes" => &mut counts.failed,
-            _ => &mut counts.skipped,
+    let (_, others) = verdict.split_once('(').unwrap_or_default();
+    let others = others.trim_end_matches(')').split(", ").filter_map(|item| {
+        let (name, number) = item.split_once('=')?;
+        let is_failure = matches!(name, "failures" | "errors" | "unexpected successes");
+        let word = if is_failure { "failed" } else { "skipped" };
+        Some((number.parse().unwrap_or(u64::MAX), word))
+    });
+    let others = sum(others).unwrap_or_default();
+    let passed = ran.saturating_sub(others.failed.saturating_add(others.skipped));
+    Some(Counts { passed, ..others })
+}
+
+/// Parses the last line that has only numbers of tests: `24 passed; 0 failed`.
+fn list_line(output: &str) -> Option<Counts> {
+    let is_count = |item: Option<(u64, &str)>| sum(item).is_some();
+    let mut lines = output.lines().rev().map(str::trim);
+    let items = |line| items(line, &[',', ';']);
+    let list = lines.find(|line| line.contains("passed") && items(line).all(is_count))?;
+    sum(items(list).flatten())
+}
+
+/// Splits a list such as `24 passed, 1 failed` into numbers and words. Anything else is `None`.
+fn items<'o>(
+    list: &'o str,
+    separators: &'static [char],
+) -> impl Iterator<Item = Option<(u64, &'o str)>> {
+    list.split(separators).map(|item| {
+        let (number, word) = item.trim().split_once(' ')?;
+        Some((number.parse().ok()?, word))
+    })
+}
+
+/// Adds numbers up by what their words mean. `None`, if no word means tests.
+fn sum<'o>(items: impl IntoIterator<Item = (u64, &'o str)>) -> Option<Counts> {
+    let mut sum = None;
+    for (number, word) in items {
+        let mut counts: Counts = sum.unwrap_or_default();
+        let field = match word {
+            "passed" | "xpassed" => &mut counts.passed,
+            "failed" | "error" | "errors" => &mut counts.failed,
+            "skipped" | "ignored" | "xfailed" => &mut counts.skipped,
+            _ => continue,
         };
         *field = field.saturating_add(number);
+        sum = Some(counts);
     }
-    counts.passed = ran.saturating_sub(counts.failed.saturating_add(counts.skipped));
-    Some(counts)
-}
-
-/// Parses a list such as `1 failed, 24 passed`, which must contain at least one number with a known
-/// word.
-fn count_list(list: &str, separator: char) -> Option<Counts> {
-    let mut counts = Counts::default();
-    let mut any = false;
-    for item in list.split(separator) {
-        let mut words = item.split_whitespace();
-        let number = words.next().and_then(|number| number.parse::<u64>().ok());
-        let (Some(number), Some(word)) = (number, words.next()) else {
-            continue;
-        };
-        if let Some(field) = field(&mut counts, word) {
-            *field = field.saturating_add(number);
-            any = true;
-        }
-    }
-    any.then_some(counts)
-}
-
-/// Returns the count that a word stands for.
-fn field<'c>(counts: &'c mut Counts, word: &str) -> Option<&'c mut u64> {
-    match word {
-        "passed" | "xpassed" => Some(&mut counts.passed),
-        "failed" | "error" | "errors" => Some(&mut counts.failed),
-        "skipped" | "ignored" | "xfailed" => Some(&mut counts.skipped),
-        _ => None,
-    }
+    sum
 }

@@ -78,31 +78,18 @@ pub(super) enum Archived {
 /// Splits standard error into the command's output and the result of archiving.
 pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
     let Some((output, messages)) = stderr.rsplit_once(ARCHIVE) else {
-        return (
-            stderr,
-            Archived::Failed("the sandbox ended before `tar`".to_owned()),
-        );
+        let reason = "the sandbox ended before `tar`".to_owned();
+        return (stderr, Archived::Failed(reason));
     };
-    // There is one message per file; the last ones say why it ended.
-    let mut lines: Vec<&str> = messages.lines().rev().take(3).collect();
-    lines.reverse();
-    let code = lines
-        .last()
-        .and_then(|line| line.rsplit_once("exit code "))
-        .map(|(_, code)| code);
-    let archived = match code {
-        Some("0") => Archived::Whole,
-        Some(FILE_SIZE_SIGNAL) => Archived::CutOff,
-        Some(_)
-            if lines
-                .iter()
-                .rev()
-                .nth(1)
-                .is_some_and(|it| it.contains(UNREADABLE_FILES)) =>
-        {
+    let lines: Vec<&str> = messages.lines().collect();
+    let has_code = |line: &str, code| line.ends_with(&format!("exit code {code}"));
+    let archived = match &lines[..] {
+        [.., code] if has_code(code, "0") => Archived::Whole,
+        [.., code] if has_code(code, FILE_SIZE_SIGNAL) => Archived::CutOff,
+        [.., reason, code] if code.contains("exit code ") && reason.contains(UNREADABLE_FILES) => {
             Archived::Whole
         }
-        _ => Archived::Failed(lines.join("; ")),
+        lines => Archived::Failed(lines[lines.len().saturating_sub(3)..].join("; ")),
     };
     (output, archived)
 }
@@ -112,7 +99,9 @@ pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
 pub(super) const START: &str = r#"
 [ "$1" != join ] || read -r _ || exit 1
 [ -z "$2" ] || exec 8>"$2"
-shift 2
+exec 3<"$3" 4<"$4"
+[ -z "$5" ] || exec 5<"$5"
+shift 5
 exec "$@" 7</bin/sh </dev/null
 "#;
 
@@ -145,36 +134,40 @@ pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
         return SandboxError::MissingProgram(program.to_owned());
     }
     match report.termination {
-        Termination::MemoryLimit => return too_small("memory_mb", limits.memory_mb, "memory"),
-        Termination::TimedOut => {
-            let reason =
-                format!("the set-up took more than {SETUP_SECS} s; run fewer rows at once");
-            return SandboxError::NoIsolation(reason);
-        }
+        Termination::MemoryLimit => too_small("memory_mb", limits.memory_mb, "memory"),
+        Termination::TimedOut => SandboxError::NoIsolation(format!(
+            "the set-up took more than {SETUP_SECS} s; run fewer rows at once"
+        )),
         _ if message.ends_with("File size limit exceeded") => {
-            return too_small("file_mb", limits.file_mb, "MiB");
+            too_small("file_mb", limits.file_mb, "MiB")
         }
         _ if message.contains("No space left on device") => {
-            return too_small("disk_mb", limits.disk_mb, "MiB");
+            too_small("disk_mb", limits.disk_mb, "MiB")
         }
-        _ => {}
+        _ => {
+            let has = |words: &[&str]| words.iter().any(|it| message.contains(it));
+            let hint = if has(&["unshare:", "mount:", "setpriv:"]) {
+                UNREACHABLE
+            } else if has(&["namespace", "Operation not permitted"]) {
+                NO_NAMESPACES
+            } else if has(&["exec:", "Unknown option"]) {
+                INSTALL
+            } else {
+                "see bubblewrap's message"
+            };
+            SandboxError::NoIsolation(format!("{message:?}; {hint}"))
+        }
     }
-    let hint = match message {
-        _ if ["unshare:", "mount:", "setpriv:"]
-            .iter()
-            .any(|it| message.contains(it)) =>
-        {
-            "a program or a path in `readable` is below a directory that only root can enter; install it in a directory \
-             that all users can enter, such as /opt, or run as another user"
-        }
-        _ if message.contains("namespace") || message.contains("Operation not permitted") => {
-            "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
-             kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"
-        }
-        _ => "see bubblewrap's message",
-    };
-    SandboxError::NoIsolation(format!("{message:?}; {hint}"))
 }
+
+/// Since 0.8, bubblewrap can disable nested user namespaces (`--disable-userns`) and limit the size of a tmpfs (`--size`).
+const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblewrap`, `dnf install bubblewrap`, \
+                       `apk add bubblewrap`)";
+const UNREACHABLE: &str = "a program or a path in `readable` is below a directory that only root can enter; \
+                           install it in a directory that all users can enter, such as /opt, or run as another user";
+const NO_NAMESPACES: &str = "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
+                             kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that \
+                             allows them)";
 
 #[cfg(test)]
 mod tests {

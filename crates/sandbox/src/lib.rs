@@ -37,7 +37,6 @@ pub use accounting::Accounting;
 pub use bubblewrap::Bubblewrap;
 #[doc(hidden)]
 pub use host::reserve_temp_space;
-pub use supervise::Unconfined;
 #[doc(hidden)]
 pub use work_dir::check_path;
 
@@ -51,8 +50,6 @@ pub struct Job {
     /// Files in the work directory that the command cannot write, replace or remove.
     ///
     /// The command can still hide a file in a subdirectory by renaming the subdirectory.
-    ///
-    /// [`Unconfined`] treats these files like `files`.
     pub read_only: Vec<(String, String)>,
     /// A host directory whose content is copied into the work directory.
     ///
@@ -65,7 +62,6 @@ pub struct Job {
     /// Programs that must exist before the command runs, as names or absolute paths.
     ///
     /// [`Bubblewrap`] looks up names in the host's `PATH` and makes each program's installation readable.
-    /// [`Unconfined`] does not look for the programs.
     pub requires: Vec<String>,
     /// A host directory whose content the command can read at `/program`.
     pub program: Option<PathBuf>,

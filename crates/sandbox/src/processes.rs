@@ -8,7 +8,7 @@ use std::process::Child;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 /// How long a sandbox may take to terminate after its first process is killed.
 const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
@@ -71,16 +71,6 @@ pub(super) fn kill_namespace(child: &mut Child) {
         std::thread::sleep(Duration::from_millis(1));
     }
     // The sandbox was not created yet, or does not terminate.
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// Kills a process group and waits for its leader. A process that left the group survives.
-pub(super) fn kill_group(child: &mut Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // An error means that the group has already terminated.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
     let _ = child.kill();
     let _ = child.wait();
 }

@@ -7,7 +7,7 @@
 //! The file is long because each kind of installation is found in its own way.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -15,9 +15,6 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use super::SandboxError;
-
-/// The maximum number of symbolic links from a name to its program, as in the kernel.
-const MAX_LINKS: usize = 40;
 
 /// The installations of required programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,17 +28,27 @@ pub(super) struct Programs {
 /// A search on the host.
 pub(super) struct Search<'a> {
     /// The value of `PATH`.
-    pub(super) path: &'a OsStr,
+    path: OsString,
     /// The directory in which toolchain managers look for their configuration.
-    pub(super) folder: Option<&'a Path>,
+    folder: Option<&'a Path>,
     /// The paths that every sandbox contains.
-    pub(super) system: &'a [&'a str],
-    pub(super) found: Programs,
+    system: &'a [&'a str],
+    found: Programs,
     /// The programs and links that were followed.
-    pub(super) seen: BTreeSet<PathBuf>,
+    seen: BTreeSet<PathBuf>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    pub(super) fn new(path: OsString, folder: Option<&'a Path>, system: &'a [&'a str]) -> Self {
+        Self {
+            path,
+            folder,
+            system,
+            found: Programs::default(),
+            seen: BTreeSet::new(),
+        }
+    }
+
     /// Looks for programs by name. Paths, and names that the host does not have, are left out: the sandbox looks for
     /// them again.
     ///
@@ -59,7 +66,7 @@ impl Search<'_> {
 
     /// Returns the program with this name, in a directory without symbolic links in its path.
     fn find(&self, name: &str) -> Result<Option<PathBuf>, SandboxError> {
-        let dirs = std::env::split_paths(self.path).filter(|dir| dir.is_absolute());
+        let dirs = std::env::split_paths(&self.path).filter(|dir| dir.is_absolute());
         let mut candidates = dirs
             .map(|dir| dir.join(name))
             .filter(|path| is_executable(path));
@@ -116,28 +123,19 @@ impl Search<'_> {
 
     /// Adds the installations of a program, of the programs that it links to, and of its interpreter.
     fn add(&mut self, program: &Path) -> Result<(), SandboxError> {
-        if self.seen.contains(program) {
+        if !self.seen.insert(program.to_owned()) {
             return Ok(());
         }
-        let mut next = Some(program.to_owned());
-        for _ in 0..MAX_LINKS {
-            let Some(path) = next.take().filter(|path| self.seen.insert(path.clone())) else {
-                break;
-            };
-            self.expose(&path)?;
-            let Some(real) = in_real_directory(&path) else {
-                break;
-            };
-            self.expose(&real)?;
-            next = fs::read_link(&real).ok().and_then(|target| {
-                let path = real.parent()?.join(target);
-                let is_plain = path.components().all(|part| part != Component::ParentDir);
-                if is_plain {
-                    Some(path)
-                } else {
-                    in_real_directory(&path)
-                }
-            });
+        self.expose(program)?;
+        let Some(real) = in_real_directory(program) else {
+            return Ok(());
+        };
+        self.expose(&real)?;
+        if let Ok(target) = fs::read_link(&real) {
+            let target = real.with_file_name(target);
+            let has_parents = target.components().any(|part| part == Component::ParentDir);
+            let resolved = has_parents.then(|| in_real_directory(&target)).flatten();
+            return self.add(&resolved.unwrap_or(target));
         }
         match interpreter(program) {
             Some(interpreter) if interpreter.starts_with('/') => self.add(Path::new(&interpreter)),
@@ -151,13 +149,10 @@ impl Search<'_> {
         if self.system.iter().any(|dir| file.starts_with(dir)) {
             return Ok(());
         }
-        let Some(root) = installation(file) else {
-            self.found.readable.insert(file.to_owned());
-            return Ok(());
-        };
-        let config = fs::read_to_string(root.join("pyvenv.cfg"));
-        let is_new = self.found.readable.insert(root.clone());
-        if let (Ok(config), true) = (config, is_new) {
+        let root = installation(file).unwrap_or_else(|| file.to_owned());
+        if self.found.readable.insert(root.clone())
+            && let Ok(config) = fs::read_to_string(root.join("pyvenv.cfg"))
+        {
             self.add(&root.join("bin/python3"))?;
             let home = config
                 .lines()
@@ -186,14 +181,10 @@ fn in_real_directory(path: &Path) -> Option<PathBuf> {
 /// Returns the toolchain manager behind this program, if it is a proxy or shim.
 fn manager(program: &Path, name: &str) -> Option<PathBuf> {
     let real = fs::canonicalize(program).ok()?;
-    if real.ends_with("rustup") {
-        return (name != "rustup").then_some(real);
-    }
-    // Older versions of rustup make hard links.
+    let rustup = real.with_file_name("rustup");
+    // A proxy is a link to rustup, or a hard link.
     let identity = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
-    let rustup = program.with_file_name("rustup");
-    let is_linked = identity(&rustup).is_some_and(|it| identity(program) == Some(it));
-    if name != "rustup" && is_linked {
+    if name != "rustup" && identity(&rustup).is_some_and(|it| identity(&real) == Some(it)) {
         return Some(rustup);
     }
     let pyenv = program.parent()?.with_file_name("bin").join("pyenv");
@@ -222,21 +213,11 @@ fn interpreter(program: &Path) -> Option<String> {
 
 /// Returns the directory of the installation that a program belongs to, if it contains nothing else.
 fn installation(program: &Path) -> Option<PathBuf> {
-    let in_opt = program
-        .strip_prefix("/opt")
-        .ok()
-        .filter(|rest| rest.components().count() > 1);
-    let first = in_opt.and_then(|rest| Some(Path::new("/opt").join(rest.components().next()?)));
-    let root = match first.filter(|first| !first.ends_with("bin")) {
-        Some(root) => root,
-        None => program
-            .parent()
-            .filter(|dir| dir.ends_with("bin"))?
-            .parent()?
-            .to_owned(),
-    };
-    (!is_shared(&root) && (root.parent() == Some(Path::new("/opt")) || is_toolchain(&root)))
-        .then_some(root)
+    let in_opt = |root: &&Path| root.parent() == Some(Path::new("/opt")) && !root.ends_with("bin");
+    let bin = program.parent().filter(|dir| dir.ends_with("bin"));
+    let toolchain = bin.and_then(Path::parent).filter(|root| is_toolchain(root));
+    let root = program.ancestors().skip(1).find(in_opt).or(toolchain)?;
+    (!is_shared(root)).then(|| root.to_owned())
 }
 
 /// Returns `true` if a directory has more than one installation, like a home directory or a prefix with many installed
@@ -265,18 +246,10 @@ fn is_toolchain(root: &Path) -> bool {
         "include/node/node_version.h",
         "pkg/tool",
     ];
-    let libraries = fs::read_dir(root.join("lib"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let libraries = fs::read_dir(root.join("lib"));
+    let mut libraries = libraries.into_iter().flatten().flatten();
     markers.iter().any(|marker| root.join(marker).exists())
-        || libraries
-            .filter(|it| {
-                it.file_name()
-                    .to_str()
-                    .is_some_and(|name| name.starts_with("python"))
-            })
-            .any(|python| python.path().join("os.py").exists())
+        || libraries.any(|python| python.path().join("os.py").exists())
 }
 
 #[cfg(test)]
@@ -310,13 +283,7 @@ mod tests {
         name: &str,
     ) -> Result<(Vec<String>, Vec<String>), SandboxError> {
         let path = std::env::join_paths(path.iter().map(|it| host.join(it))).unwrap();
-        let search = Search {
-            path: &path,
-            folder: None,
-            system: &["/usr", "/bin"],
-            found: Programs::default(),
-            seen: BTreeSet::new(),
-        };
+        let search = Search::new(path, None, &["/usr", "/bin"]);
         let found = search.find_all([name].into_iter())?;
         let shown = |path: &PathBuf| {
             path.strip_prefix(host)

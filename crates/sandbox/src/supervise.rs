@@ -1,23 +1,21 @@
-//! Supervises one process: reads its output, enforces its limits and waits for it. [`Unconfined`] runs trusted code without
-//! isolation.
+//! Supervises one sandbox: reads its output, enforces its limits and waits for it.
 //!
 //! Each process is supervised by its own thread. The kernel kills a sandbox when the thread that started it terminates
 //! (`--die-with-parent`), so it must not be a pool thread.
 
-use std::io::{Read, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::io::{ErrorKind, Read, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use tempfile::TempDir;
 
 use super::accounting::Meter;
-use super::{Job, Limits, Report, SandboxError, SandboxProvider, Termination, processes, work_dir};
+use super::init::READY;
+use super::{Limits, Report, SandboxError, Termination, processes};
 
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -30,47 +28,34 @@ pub(super) const SETUP_SECS: u64 = 30;
 /// threads that read them may run late on a busy machine.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Kills a process with everything that it started, and waits for it.
-pub(super) type Kill = fn(&mut Child);
-
 /// A command, and what is needed to supervise it.
 pub(super) struct Prepared {
     pub(super) command: Command,
     pub(super) limits: Limits,
-    pub(super) kill: Kill,
     /// If the meter must be joined, the command reads a line from standard input before it starts.
     pub(super) meter: Meter,
-    /// The marker on standard error once the sandbox is set up. It does not count as output.
-    pub(super) ready: &'static str,
     /// The number of bytes that may follow the command's output without counting as output.
     pub(super) trailer: u64,
-    /// Directories that are removed once the command has terminated.
-    pub(super) _dirs: Vec<TempDir>,
+    /// A directory that is removed once the command has terminated.
+    pub(super) _dir: TempDir,
 }
 
 /// Prepares and runs a command on its own thread. If the future is dropped, the command is killed.
 pub(super) async fn supervise(
     prepare: impl FnOnce() -> Result<Prepared, SandboxError> + Send + 'static,
 ) -> Result<Report, SandboxError> {
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let _guard = SetOnDrop(Arc::clone(&cancelled));
+    // It is dropped with this future, and tells the thread that nobody waits any more.
+    let caller = Arc::new(());
+    let waiting = Arc::downgrade(&caller);
     let work = move || {
         prepare()
             .and_then(Run::start)
-            .map(|run| run.watch(&cancelled))
+            .map(|run| run.watch(&waiting))
     };
     on_thread("running the command", work).await?
 }
 
-struct SetOnDrop(Arc<AtomicBool>);
-
-impl Drop for SetOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Bytes read from one of the two streams; empty at the end of the stream.
+/// Bytes read from one of the two streams.
 struct Chunk {
     is_stderr: bool,
     bytes: Vec<u8>,
@@ -83,26 +68,20 @@ struct Run {
     ready_at: Option<Instant>,
     started: Instant,
     chunks: Receiver<Chunk>,
-    open_streams: u8,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
 impl Run {
     fn start(mut prepared: Prepared) -> Result<Self, SandboxError> {
-        let Prepared {
-            command,
-            meter,
-            ready,
-            ..
-        } = &mut prepared;
-        let stdin = if meter.must_join() {
-            Stdio::piped()
-        } else {
-            Stdio::null()
-        };
+        let Prepared { command, meter, .. } = &mut prepared;
+        let must_join = meter.must_join();
         command
-            .stdin(stdin)
+            .stdin(if must_join {
+                Stdio::piped()
+            } else {
+                Stdio::null()
+            })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
@@ -124,27 +103,21 @@ impl Run {
             spawn_reader(stderr, true, send);
         }
         Ok(Self {
-            ready_at: ready.is_empty().then_some(started),
+            ready_at: None,
             prepared,
             child,
             started,
             chunks,
-            open_streams: 2,
             stdout: Vec::new(),
             stderr: Vec::new(),
         })
     }
 
-    fn watch(mut self, cancelled: &AtomicBool) -> Report {
+    fn watch(mut self, waiting: &Weak<()>) -> Report {
         let mut checked = self.started;
         let killed = loop {
-            if self.open_streams == 0 {
-                break None;
-            }
-            match self
-                .chunks
-                .recv_timeout(POLL_INTERVAL.min(self.time_left()))
-            {
+            let pause = POLL_INTERVAL.min(self.time_left());
+            match self.chunks.recv_timeout(pause) {
                 Ok(chunk) => self.append(chunk),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break None,
@@ -158,20 +131,17 @@ impl Run {
             if checked.elapsed() >= POLL_INTERVAL {
                 checked = Instant::now();
                 let (root, is_ready) = (self.child.id(), self.is_ready());
-                if self
-                    .prepared
-                    .meter
-                    .is_exceeded(root, is_ready, &self.prepared.limits)
-                {
+                let Prepared { meter, limits, .. } = &mut self.prepared;
+                if meter.is_exceeded(root, is_ready, limits) {
                     break Some(Termination::MemoryLimit);
                 }
                 let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
-                if has_exited || cancelled.load(Ordering::Relaxed) {
+                if has_exited || waiting.strong_count() == 0 {
                     break None;
                 }
             }
         };
-        self.finish(killed, cancelled)
+        self.finish(killed, waiting)
     }
 
     fn time_left(&self) -> Duration {
@@ -187,18 +157,15 @@ impl Run {
     }
 
     fn output_limit(&self) -> u64 {
-        let added = (self.prepared.ready.len() as u64).saturating_add(self.prepared.trailer);
+        let added = (READY.len() as u64).saturating_add(self.prepared.trailer);
         self.prepared.limits.output_bytes().saturating_add(added)
     }
 
     fn is_ready(&self) -> bool {
-        self.stderr.starts_with(self.prepared.ready.as_bytes())
+        self.stderr.starts_with(READY.as_bytes())
     }
 
     fn append(&mut self, chunk: Chunk) {
-        if chunk.bytes.is_empty() {
-            self.open_streams = self.open_streams.saturating_sub(1);
-        }
         let stream = if chunk.is_stderr {
             &mut self.stderr
         } else {
@@ -211,13 +178,13 @@ impl Run {
     }
 
     /// Kills what is left and assembles the report. `limit` is the exceeded limit, if any.
-    fn finish(mut self, limit: Option<Termination>, cancelled: &AtomicBool) -> Report {
+    fn finish(mut self, limit: Option<Termination>, waiting: &Weak<()>) -> Report {
         let status = match limit {
             // Both streams are closed, so the command is about to exit, but may take its time.
-            None if !cancelled.load(Ordering::Relaxed) => self.wait(),
+            None if waiting.strong_count() > 0 => self.wait(),
             _ => None,
         };
-        (self.prepared.kill)(&mut self.child);
+        processes::kill_namespace(&mut self.child);
         self.drain();
         // A command may exit before its last output has been read.
         let is_too_long = self.output_len() > self.output_limit();
@@ -244,12 +211,9 @@ impl Run {
     /// Reads the output written before the processes were killed.
     fn drain(&mut self) {
         let deadline = Instant::now() + DRAIN_TIMEOUT;
-        while self.open_streams > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.chunks.recv_timeout(left) {
-                Ok(chunk) => self.append(chunk),
-                Err(_) => return,
-            }
+        let left = || deadline.saturating_duration_since(Instant::now());
+        while let Ok(chunk) = self.chunks.recv_timeout(left()) {
+            self.append(chunk);
         }
     }
 
@@ -288,13 +252,15 @@ fn spawn_reader(mut stream: impl Read + Send + 'static, is_stderr: bool, to: Syn
     thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            let length = match stream.read(&mut buffer) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                read => read.unwrap_or(0),
-            };
-            let bytes = buffer[..length].to_vec();
-            if to.send(Chunk { is_stderr, bytes }).is_err() || length == 0 {
-                return;
+            match stream.read(&mut buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) | Ok(0) => return,
+                Ok(length) => {
+                    let bytes = buffer[..length].to_vec();
+                    if to.send(Chunk { is_stderr, bytes }).is_err() {
+                        return;
+                    }
+                }
             }
         }
     });
@@ -318,62 +284,4 @@ pub(super) async fn on_thread<T: Send + 'static>(
     receive
         .await
         .map_err(|_| SandboxError::io(name, "the thread panicked"))
-}
-
-/// A provider that runs commands without isolation.
-///
-/// The commands have all the permissions of the current process.
-///
-/// This provider limits only time, output and memory. It checks memory use at intervals.
-///
-/// When a command ends, its process group is killed. A process that has left the group survives.
-#[derive(Debug, Clone)]
-pub struct Unconfined(());
-
-impl Unconfined {
-    /// Creates a provider without isolation.
-    ///
-    /// Use it only for code that you wrote yourself or have reviewed.
-    pub fn run_without_isolation_because_i_trust_the_code() -> Self {
-        Self(())
-    }
-}
-
-#[async_trait]
-impl SandboxProvider for Unconfined {
-    fn name(&self) -> &'static str {
-        "unconfined"
-    }
-
-    async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        if job.keep.is_some() || job.program.is_some() {
-            let why = "a check stage requires isolation; use the isolation `bubblewrap`";
-            return Err(SandboxError::NoIsolation(why.to_owned()));
-        }
-        let job = job.clone();
-        let prepare = move || {
-            let created = tempfile::tempdir();
-            let folder =
-                created.map_err(|error| SandboxError::io("creating the work directory", error))?;
-            let staged = work_dir::prepare(&job, None)?;
-            let mut command = Command::new("/bin/sh");
-            // The work directory is a copy that the command may change.
-            command.args([
-                "-c",
-                "cp -R \"$0\"/files/. \"$0\"/read_only/. . && exec /bin/sh -c \"$1\"",
-            ]);
-            command.arg(staged.path()).arg(&job.command);
-            command.current_dir(folder.path()).process_group(0);
-            Ok(Prepared {
-                command,
-                limits: job.limits,
-                kill: processes::kill_group,
-                meter: Meter::Resident,
-                ready: "",
-                trailer: 0,
-                _dirs: vec![folder, staged],
-            })
-        };
-        supervise(prepare).await
-    }
 }

@@ -1,8 +1,8 @@
 //! The files of a job, written to a temporary directory before the command runs.
 
-use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
-use std::path::{Component, Path};
+use std::os::unix::fs::{PermissionsExt as _, chown, lchown, symlink};
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use tempfile::{TempDir, TempPath};
 
@@ -50,9 +50,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
         .tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
     write_files(job, dir.path())?;
-    let mut size = 0;
-    let files = dir.path().join(FILES);
-    check_sizes(&files, &files, &job.limits, &mut size)?;
+    check_sizes(&dir.path().join(FILES), &job.limits)?;
     if let Some(owner) = owner {
         change_owner(dir.path(), owner)
             .map_err(|error| SandboxError::io("changing the owner of the files", error))?;
@@ -60,41 +58,38 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     Ok(dir)
 }
 
-/// Checks that the files in `dir` fit into the limits. `size` is the size of the files seen so far.
-fn check_sizes(
-    root: &Path,
-    dir: &Path,
-    limits: &Limits,
-    size: &mut u64,
-) -> Result<(), SandboxError> {
+/// Checks that the files in a directory fit into the limits.
+fn check_sizes(dir: &Path, limits: &Limits) -> Result<(), SandboxError> {
     let reading = |error| SandboxError::io("reading the work directory", error);
-    for entry in fs::read_dir(dir).map_err(reading)? {
-        let entry = entry.map_err(reading)?;
+    let mut size = 0;
+    for entry in entries(dir).map_err(reading)? {
         let file = entry.metadata().map_err(reading)?;
         if file.is_dir() {
-            check_sizes(root, &entry.path(), limits, size)?;
             continue;
         }
         let path = entry.path();
-        let name = path
-            .strip_prefix(root)
-            .unwrap_or(&path)
-            .display()
-            .to_string();
-        check_size(
-            "file_mb",
-            limits.file_mb,
-            file.len(),
-            &format!("the file `{name}`"),
-        )?;
-        *size += file.len().div_ceil(PAGE_BYTES) * PAGE_BYTES;
-        check_size("disk_mb", limits.disk_mb, *size, "the row's files")?;
-        check_size(
-            "memory_mb",
-            limits.memory_mb,
-            *size,
-            "the row's files, which are in memory",
-        )?;
+        let name = path.strip_prefix(dir).unwrap_or(&path).display();
+        size += file.len().div_ceil(PAGE_BYTES) * PAGE_BYTES;
+        let in_memory = "the row's files, which are in memory";
+        for (limit, value, bytes, what) in [
+            (
+                "file_mb",
+                limits.file_mb,
+                file.len(),
+                &*format!("the file `{name}`"),
+            ),
+            ("disk_mb", limits.disk_mb, size, "the row's files"),
+            ("memory_mb", limits.memory_mb, size, in_memory),
+        ] {
+            if bytes > value.saturating_mul(MIB) {
+                let needed = format!("at least {} MiB for {what}", bytes.div_ceil(MIB));
+                return Err(SandboxError::LimitTooSmall {
+                    limit,
+                    value,
+                    needed,
+                });
+            }
+        }
     }
     Ok(())
 }
@@ -120,21 +115,9 @@ fn write_files(job: &Job, root: &Path) -> Result<(), SandboxError> {
         check_path(path)?;
         write(&read_only, path, content).map_err(|error| writing(path, error))?;
         // It is mounted at this path, so nothing else may be copied there.
-        remove(&files, path).map_err(|error| writing(path, error))?;
+        make_room(&files, path).map_err(|error| writing(path, error))?;
     }
     Ok(())
-}
-
-fn check_size(limit: &'static str, value: u64, bytes: u64, what: &str) -> Result<(), SandboxError> {
-    if bytes <= value.saturating_mul(MIB) {
-        return Ok(());
-    }
-    let needed = format!("at least {} MiB for {what}", bytes.div_ceil(MIB));
-    Err(SandboxError::LimitTooSmall {
-        limit,
-        value,
-        needed,
-    })
 }
 
 /// Checks that a path stays inside the work directory.
@@ -150,47 +133,30 @@ pub fn check_path(path: &str) -> Result<(), SandboxError> {
     }
 }
 
-fn write(root: &Path, path: &str, content: &str) -> std::io::Result<()> {
-    let target = root.join(path);
-    if let Some(parent) = target.parent() {
-        create_dirs(root, parent)?;
-    }
-    // A symbolic link in the copied directory is replaced, not followed.
-    if target.is_symlink() {
-        fs::remove_file(&target)?;
-    }
-    fs::write(target, content)
+fn write(root: &Path, path: &str, content: &str) -> io::Result<()> {
+    fs::write(make_room(root, path)?, content)
 }
 
-/// Removes a file or symbolic link, and creates its parent directories.
-fn remove(root: &Path, path: &str) -> std::io::Result<()> {
-    let target = root.join(path);
-    if let Some(parent) = target.parent() {
-        create_dirs(root, parent)?;
-    }
-    match fs::remove_file(target) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
-}
-
-/// Creates the directories from `root` to `dir`, without following symbolic links.
-fn create_dirs(root: &Path, dir: &Path) -> std::io::Result<()> {
-    let mut path = root.to_owned();
-    for part in dir.strip_prefix(root).unwrap_or(Path::new("")).components() {
-        path.push(part);
-        if path.is_symlink() {
-            fs::remove_file(&path)?;
+/// Makes room for a file: creates its directories, and removes the file that is there. Symbolic links in a copied
+/// directory are replaced, not followed.
+fn make_room(root: &Path, path: &str) -> io::Result<PathBuf> {
+    let mut target = root.to_owned();
+    let mut parts = Path::new(path).components().peekable();
+    while let Some(part) = parts.next() {
+        target.push(part);
+        let is_dir = parts.peek().is_some();
+        if target.is_symlink() || (!is_dir && target.exists()) {
+            fs::remove_file(&target)?;
         }
-        if !path.is_dir() {
-            fs::create_dir(&path)?;
+        if is_dir && !target.is_dir() {
+            fs::create_dir(&target)?;
         }
     }
-    Ok(())
+    Ok(target)
 }
 
 /// Copies files, directories and symbolic links recursively, without following links.
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
@@ -206,16 +172,26 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn change_owner(path: &Path, owner: u32) -> std::io::Result<()> {
-    if path.is_symlink() {
-        return Ok(());
+fn change_owner(root: &Path, owner: u32) -> io::Result<()> {
+    for entry in entries(root)? {
+        lchown(entry.path(), Some(owner), Some(owner))?;
     }
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            change_owner(&entry?.path(), owner)?;
+    chown(root, Some(owner), Some(owner))
+}
+
+/// Lists everything below a directory, without following symbolic links.
+fn entries(root: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    let (mut all, mut dirs) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                dirs.push(entry.path());
+            }
+            all.push(entry);
         }
     }
-    chown(path, Some(owner), Some(owner))
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Jobs, and the scores and feedback of the sandbox metrics.
 
-use dsrs_metrics::metrics::{
-    FileSource, Isolation, Sandbox, SandboxFiles, TestPass, VerificationDelta,
-};
+use dsrs_metrics::metrics::{FileSource, Sandbox, SandboxFiles, TestPass, VerificationDelta};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::sandbox::{Job, Limits, Termination};
 use dsrs_metrics::{
@@ -451,20 +449,7 @@ fn output_that_is_not_utf_8_is_decoded_with_replacement() {
 }
 
 #[test]
-fn isolation_is_disabled_only_explicitly() {
-    let metric = Sandbox::builder()
-        .command("cat a; test -d /proc/self && sleep 30 & exit 4")
-        .file("a", FileSource::pred("program"))
-        .expected_exit_code(4)
-        .isolation(Isolation::none_because_i_trust_the_code())
-        .build();
-    let started = std::time::Instant::now();
-    let score = scored(&metric, &example! {}, &prediction! { "program" => "x" }).score;
-    assert_eq!(score.value, 1.0);
-    assert!(
-        started.elapsed().as_secs() < 10,
-        "background processes are not waited for"
-    );
+fn isolation_cannot_be_disabled() {
     let mut params = Params::default();
     params.insert("command", "true");
     params.insert("isolation", "unconfined");

@@ -48,19 +48,22 @@ fn script(text: &str) -> (tempfile::TempDir, String) {
 #[test]
 fn no_bubblewrap() {
     let error = error("/nowhere/bwrap");
-    let start = "metric `sandbox`: cannot isolate the command on this system, so it was not run: cannot start `/nowhere/bwrap` (";
+    let start =
+        "metric `sandbox`: cannot isolate the command on this system, so it was not run: \"";
     assert!(error.starts_with(start), "{error}");
+    assert!(error.contains("exec: /nowhere/bwrap: "), "{error}");
     assert!(
-        error.contains("); install bubblewrap 0.8 or newer (`apt-get install bubblewrap`"),
+        error.contains("\"; install bubblewrap 0.8 or newer (`apt-get install bubblewrap`"),
         "{error}"
     );
 }
 
 #[test]
 fn an_old_bubblewrap() {
-    let (_folder, path) = script("#!/bin/sh\necho bubblewrap 0.6.1\n");
+    let (_folder, path) =
+        script("#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2; exit 1\n");
     let error = error(&path);
-    let expected = "reports its version as \"bubblewrap 0.6.1\"; install bubblewrap 0.8 or newer";
+    let expected = "Unknown option --disable-userns\"; install bubblewrap 0.8 or newer";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -68,7 +71,6 @@ fn an_old_bubblewrap() {
 fn a_system_without_user_namespaces() {
     let (_folder, path) = script(
         "#!/bin/sh\n\
-         [ \"$1\" = --version ] && echo bubblewrap 0.9.0 && exit\n\
          echo 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
     );
     let error = error(&path);
@@ -84,8 +86,7 @@ fn a_system_without_user_namespaces() {
 
 #[test]
 fn a_bubblewrap_without_the_ready_message_is_an_error() {
-    let (_folder, path) =
-        script("#!/bin/sh\n[ \"$1\" = --version ] && echo bubblewrap 1.0.0 && exit\nexit 0\n");
+    let (_folder, path) = script("#!/bin/sh\nexit 0\n");
     let error = error(&path);
     assert!(
         error.contains("cannot isolate the command on this system"),

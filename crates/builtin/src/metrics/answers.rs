@@ -45,10 +45,6 @@ pub fn answer_exact_match(
     profile.answer_exact_match(prediction, &answer, frac)
 }
 
-requires_valid! {
-    AnswerExactMatch: |metric| within("frac", metric.frac, [0.0, 1.0]);
-}
-
 /// Passes if any retrieved passage contains any of the answers.
 ///
 /// This metric is equivalent to dspy's `answer_passage_match`.
@@ -125,9 +121,7 @@ pub fn em(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explain_words(&answer, prediction, profile)
-})]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_words)]
 pub fn f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -157,9 +151,7 @@ pub fn f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explain_words(&answer, prediction, profile)
-})]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_words)]
 pub fn hotpot_f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -185,9 +177,7 @@ pub fn hotpot_f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explain_words(&answer, prediction, profile)
-})]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_words)]
 pub fn precision(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -212,9 +202,7 @@ pub fn precision(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
-    explain_words(&answer, prediction, profile)
-})]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explain_words)]
 pub fn recall(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -276,6 +264,7 @@ pub fn numeric_match(
 }
 
 requires_valid! {
+    AnswerExactMatch: |metric| within("frac", metric.frac, [0.0, 1.0]);
     NumericMatch: |metric| at_least("abs_tolerance", metric.abs_tolerance, 0.0),
         at_least("rel_tolerance", metric.rel_tolerance, 0.0);
 }
@@ -289,7 +278,7 @@ fn explain_answer_exact_match(
     score: f64,
 ) -> String {
     if frac < 1.0 {
-        return explain_words(&answers, prediction, profile);
+        return explain_words(answers, prediction, profile, score);
     }
     let mut equal = answers
         .iter()
@@ -301,12 +290,12 @@ fn explain_answer_exact_match(
 }
 
 /// Compares the words of the prediction with those of the closest answer.
-fn explain_words(answers: &StrOrList<'_>, prediction: &str, profile: Profile) -> String {
+fn explain_words(answers: StrOrList<'_>, prediction: &str, profile: Profile, _: f64) -> String {
     let words = |text: &str| -> Vec<String> {
         let normalized = profile.normalize(text);
         profile.split(&normalized).map(str::to_owned).collect()
     };
-    compared_words(answers, prediction, words)
+    compared_words(&answers, prediction, words)
 }
 
 fn explain_answer_passage_match(

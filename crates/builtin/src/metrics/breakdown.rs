@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::contract::weights::mean;
 use crate::contract::{
-    MetricReturn, MetricScore, MetricSpec, Part, Result, ScoreKind, Scored, Scores, Undecided,
-    Weights,
+    MetricError, MetricReturn, MetricScore, MetricSpec, Part, ScoreKind, Scored, Scores, Undecided,
+    Unscored, Weights,
 };
 
 /// A score that is the weighted mean of named parts.
@@ -34,16 +34,8 @@ use crate::contract::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Breakdown {
-    parts: Vec<BreakdownPart>,
-}
-
-/// A part of a [`Breakdown`].
-#[derive(Debug, Clone, PartialEq)]
-struct BreakdownPart {
-    name: Cow<'static, str>,
-    weight: f64,
-    value: f64,
-    reason: Option<String>,
+    /// The weight of each part, and the part.
+    parts: Vec<(f64, Part)>,
 }
 
 impl Breakdown {
@@ -57,12 +49,12 @@ impl Breakdown {
         value: f64,
         reason: Option<String>,
     ) -> Self {
-        self.parts.push(BreakdownPart {
-            name: name.into(),
-            weight,
+        let part = Part {
+            name: name.into().into_owned(),
             value,
-            reason,
-        });
+            feedback: reason,
+        };
+        self.parts.push((weight, part));
         self
     }
 
@@ -79,15 +71,17 @@ impl Breakdown {
         self.with_part(name, weight, value, failure)
     }
 
-    /// Creates a breakdown of parts that pass or fail, each with the reason if it fails.
+    /// Creates a breakdown of checks, each with the reason if it fails. An empty reason is not shown.
     pub(super) fn of_checks<const N: usize>(
-        weights: Weights<N>,
-        checks: [(&'static str, Option<String>); N],
-    ) -> Self {
-        let parts = weights.as_array().into_iter().zip(checks);
-        parts.fold(Self::default(), |all, (weight, (name, failure))| {
-            all.with_check(name, weight, failure)
-        })
+        weights: [f64; N],
+        checks: [(&'static str, Result<(), String>); N],
+    ) -> Result<Self, Unscored> {
+        let weights = Weights::new(weights).map_err(Unscored::because)?;
+        let parts = checks.map(|(name, check)| match check {
+            Ok(()) => (name, (1.0, None)),
+            Err(reason) => (name, (0.0, Some(reason).filter(|it| !it.is_empty()))),
+        });
+        Ok(Self::new(weights, parts))
     }
 
     /// Creates a breakdown of parts in [0, 1], each with its value and the reason why it is below
@@ -104,36 +98,35 @@ impl Breakdown {
 
     /// Returns the weighted mean of the parts.
     pub fn value(&self) -> f64 {
-        mean(self.parts.iter().map(|part| (part.weight, part.value)))
+        mean(
+            self.parts
+                .iter()
+                .map(|(weight, part)| (*weight, part.value)),
+        )
     }
 
     /// Returns an iterator over the parts' names and values, in order.
     pub fn parts(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.parts.iter().map(|part| (&*part.name, part.value))
+        self.parts.iter().map(|(_, part)| (&*part.name, part.value))
     }
 
     /// Returns the reasons of all parts, joined by `; `.
     ///
     /// Returns `None` if no part has a reason.
     pub fn feedback(&self) -> Option<String> {
-        let reasons = self.parts.iter().filter_map(|part| part.reason.as_deref());
+        let parts = self.parts.iter();
+        let reasons = parts.filter_map(|(_, part)| part.feedback.as_deref());
         let reasons: Vec<&str> = reasons.collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     fn details(&self) -> String {
-        let parts: Vec<String> = self.parts.iter().map(BreakdownPart::to_string).collect();
-        parts.join("; ")
-    }
-}
-
-impl std::fmt::Display for BreakdownPart {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}, weight {}", self.name, self.value, self.weight)?;
-        match &self.reason {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
-        }
+        let parts = self.parts.iter().map(|(weight, part)| {
+            let reason = part.feedback.as_ref();
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{} {}, weight {weight}{reason}", part.name, part.value)
+        });
+        parts.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -142,16 +135,12 @@ impl MetricReturn for Breakdown {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
 
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored, MetricError> {
         let score = MetricScore::new(self.value())
             .with_details(self.details())
             .with_cost_msats(spec.cost_msats);
         let feedback = self.feedback();
-        let scores = Scores::of(self.parts.into_iter().map(|part| Part {
-            name: part.name.into_owned(),
-            value: part.value,
-            feedback: part.reason,
-        }));
+        let scores = Scores::of(self.parts.into_iter().map(|(_, part)| part));
         Scored::of_parts(score, scores, feedback, spec)
     }
 }

@@ -350,12 +350,6 @@ pub fn is_json(
     format(text, true, true, &[], field)
 }
 
-requires_valid! {
-    OneOf: |metric| valid(&metric.values);
-    ContainsAll: |metric| valid(&metric.values);
-    ContainsAny: |metric| valid(&metric.values);
-}
-
 /// Passes if a regular expression extracts a reference answer from the output.
 ///
 /// This metric is equivalent to inspect's `pattern`. Only the first match in the output is used.
@@ -447,6 +441,9 @@ pub fn regex(
 }
 
 requires_valid! {
+    OneOf: |metric| valid(&metric.values);
+    ContainsAll: |metric| valid(&metric.values);
+    ContainsAny: |metric| valid(&metric.values);
     Pattern: |metric| metric.pattern.validate();
     Regex: |metric| metric.pattern.validate();
 }

@@ -75,10 +75,6 @@ pub fn bleu(
     Ok(WithCorpus::new(score, CorpusCounts::new(counts, bleu)))
 }
 
-requires_valid! {
-    Bleu: |metric| within("max_order", metric.max_order, [1, MAX_ORDER]);
-}
-
 /// Computes the chrF score of the prediction.
 ///
 /// The score is in [0, 1]. If a row has several references, the metric uses the one with the highest score.
@@ -147,6 +143,7 @@ pub fn chrf(
 }
 
 requires_valid! {
+    Bleu: |metric| within("max_order", metric.max_order, [1, MAX_ORDER]);
     Chrf: |metric| validate_chrf(metric);
 }
 

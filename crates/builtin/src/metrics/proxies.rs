@@ -154,13 +154,15 @@ pub fn keyword(
         true => "all required keywords are present and no forbidden one is".to_owned(),
         false => joined([labelled("forbidden", &found), labelled("missing", &missing)]),
     };
-    let (required, missing, is_allowed) = (required.len(), missing.len(), found.is_empty());
-    let value = value(required, missing, is_allowed, partial_credit);
+    // Lists of keywords are short.
+    let value = match (found.is_empty(), missing.len()) {
+        (true, 0) => 1.0,
+        (true, lacking) if partial_credit => {
+            (required.len() - lacking) as f64 / required.len() as f64
+        }
+        _ => 0.0,
+    };
     Ok(FeedbackMetric::new(value, feedback))
-}
-
-requires_valid! {
-    Keyword: |metric| validate(&metric.required, &metric.forbidden);
 }
 
 fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
@@ -170,16 +172,6 @@ fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
     match required.iter().chain(forbidden).any(String::is_empty) {
         true => Err("an empty keyword matches every output; remove it".to_owned()),
         false => Ok(()),
-    }
-}
-
-// Lists of keywords are short.
-fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: bool) -> f64 {
-    match (none_forbidden, missing) {
-        (false, _) => 0.0,
-        (true, 0) => 1.0,
-        (true, _) if partial_credit => (required - missing) as f64 / required as f64,
-        (true, _) => 0.0,
     }
 }
 
@@ -247,8 +239,8 @@ pub fn length(
     let (chars, words) = ([min_chars, max_chars], [min_words, max_words]);
     let bounds = bounds(chars, words, [min_tokens, max_tokens]);
     validate_bounds(&bounds).map_err(Unscored::Because)?;
-    let set = bounds.iter().filter(|bounds| bounds.is_set());
-    let scores = set.map(|bounds| bounds.score(text));
+    let set = bounds.iter().filter(|(.., bounds)| *bounds != [None; 2]);
+    let scores = set.map(|bounds| within_bounds(text, bounds));
     let lowest = scores.reduce(|lowest, next| if next.0 < lowest.0 { next } else { lowest });
     let (score, feedback) = lowest.unwrap_or((1.0, String::new()));
     let is_counted = partial_credit || score >= 1.0;
@@ -256,14 +248,6 @@ pub fn length(
         if is_counted { score } else { 0.0 },
         feedback,
     ))
-}
-
-requires_valid! {
-    Length: |it| validate_bounds(&bounds(
-        [it.min_chars, it.max_chars],
-        [it.min_words, it.max_words],
-        [it.min_tokens, it.max_tokens],
-    ));
 }
 
 /// Returns the minimum and maximum in each unit. If none is set, the minimum is one character.
@@ -274,58 +258,31 @@ fn bounds(
 ) -> [Bounds; 3] {
     let unbounded = [chars, words, tokens].iter().flatten().all(Option::is_none);
     let chars = if unbounded { [Some(1), None] } else { chars };
-    let bounds = |unit, count, [min, max]: [Option<u64>; 2]| Bounds {
-        unit,
-        count,
-        min,
-        max,
-    };
     [
-        bounds("characters", count_chars as fn(&str) -> usize, chars),
-        bounds("words", count_words, words),
-        bounds("tokens", count_tokens, tokens),
+        ("characters", |text| text.chars().count(), chars),
+        ("words", count_words, words),
+        ("tokens", count_tokens, tokens),
     ]
 }
 
-fn count_chars(text: &str) -> usize {
-    text.chars().count()
-}
+/// A unit, its counter, and the minimum and maximum.
+type Bounds = (&'static str, fn(&str) -> usize, [Option<u64>; 2]);
 
-/// The bounds in one unit.
-struct Bounds {
-    unit: &'static str,
-    count: fn(&str) -> usize,
-    min: Option<u64>,
-    max: Option<u64>,
-}
-
-impl Bounds {
-    fn is_set(&self) -> bool {
-        self.min.is_some() || self.max.is_some()
-    }
-
-    /// Returns the score in [0, 1] and the feedback.
-    // Lengths of strings are exact in a float.
-    fn score(&self, text: &str) -> (f64, String) {
-        let unit = self.unit;
-        let found = (self.count)(text) as u64;
-        match (self.min, self.max) {
-            (Some(min), _) if found < min => (
-                found as f64 / min as f64,
-                format!("expected at least {min} {unit}, found {found}"),
-            ),
-            (_, Some(max)) if found > max => (
-                max as f64 / found as f64,
-                format!("expected at most {max} {unit}, found {found}"),
-            ),
-            _ => (1.0, format!("{found} {unit}")),
-        }
-    }
+/// Returns the score in [0, 1] and the feedback.
+// Lengths of strings are exact in a float.
+fn within_bounds(text: &str, (unit, count, bounds): &Bounds) -> (f64, String) {
+    let found = count(text) as u64;
+    let (share, expected) = match *bounds {
+        [Some(min), _] if found < min => (found as f64 / min as f64, format!("at least {min}")),
+        [_, Some(max)] if found > max => (max as f64 / found as f64, format!("at most {max}")),
+        _ => return (1.0, format!("{found} {unit}")),
+    };
+    (share, format!("expected {expected} {unit}, found {found}"))
 }
 
 fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
-    for Bounds { unit, min, max, .. } in bounds {
-        if let (Some(min), Some(max)) = (min, max)
+    for (unit, _, bounds) in bounds {
+        if let [Some(min), Some(max)] = bounds
             && min > max
         {
             return Err(format!(
@@ -396,6 +353,12 @@ pub fn syntax(
 }
 
 requires_valid! {
+    Keyword: |metric| validate(&metric.required, &metric.forbidden);
+    Length: |it| validate_bounds(&bounds(
+        [it.min_chars, it.max_chars],
+        [it.min_words, it.max_words],
+        [it.min_tokens, it.max_tokens],
+    ));
     Syntax: |metric| metric.language.parser().and_then(|parser| {
         let is_checked = metric.check_balanced_brackets || metric.check_balanced_quotes;
         match parser.is_some() || is_checked {

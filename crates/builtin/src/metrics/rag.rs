@@ -5,7 +5,6 @@
 //!
 //! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::contract::{Check, CorpusCounts, CountFormula, WithCorpus, within};
@@ -98,10 +97,6 @@ pub fn intent_accuracy_with_fallback(
     }
 }
 
-requires_valid! {
-    IntentAccuracyWithFallback: |metric| within("credit", metric.credit, [0.0, 1.0]);
-}
-
 /// Computes the F1 of the predicted entities.
 ///
 /// Each predicted entity is matched with at most one similar expected entity.
@@ -154,17 +149,10 @@ pub fn entity_f1(
         "provide fewer or shorter entities",
     ];
     bounded_lists(instead, &predicted, &expected)?;
-    let counts = match distinct {
-        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
-        false => EntityCounts::of(&predicted, &expected, similarity),
-    };
+    let (counts, _) = EntityCounts::compared(&predicted, &expected, similarity, distinct);
     let sums = [counts.found, counts.expected, counts.predicted];
     let sums = CorpusCounts::new(sums, CountFormula::EntityF1);
     Ok(WithCorpus::new(counts.f1(), sums))
-}
-
-requires_valid! {
-    EntityF1: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
 }
 
 /// Splits a string at commas; a list is returned unchanged.
@@ -323,10 +311,9 @@ pub fn context_precision_by_distance(
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
-    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
     bounded_lists(CONTEXTS, &retrieved, &reference)?;
-    let relevant = resembling(&retrieved, &reference, similarity);
-    Ok((!reference.is_empty()).then(|| average_precision(relevant)))
+    let relevant = || compared(&retrieved, &reference, similarity).map(|(_, is_like)| is_like);
+    Ok((!reference.is_empty()).then(|| average_precision(relevant())))
 }
 
 /// Computes the fraction of the reference contexts that were retrieved.
@@ -361,34 +348,32 @@ pub fn context_recall_by_distance(
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
-    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
     bounded_lists(CONTEXTS, &retrieved, &reference)?;
-    let found = resembling(&reference, &retrieved, similarity).filter(|is_found| *is_found);
+    let found = compared(&reference, &retrieved, similarity).filter(|(_, is_found)| *is_found);
     Ok((!reference.is_empty()).then(|| share_of(found.count(), reference.len())))
 }
 
 requires_valid! {
+    IntentAccuracyWithFallback: |metric| within("credit", metric.credit, [0.0, 1.0]);
+    EntityF1: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
     ContextPrecisionByDistance: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
     ContextRecallByDistance: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
 }
 
-/// Returns strings in the form in which they are compared.
-pub(in crate::metrics) fn texts<'a>(texts: &'a StrOrList<'_>) -> Vec<Cow<'a, str>> {
-    let texts = texts.iter();
-    texts.map(|text| NormalForm::Nfc.apply(text)).collect()
-}
-
-/// Returns, for each text, whether one of the others resembles it.
-pub(in crate::metrics) fn resembling<'a>(
-    texts: &'a [Cow<'a, str>],
-    others: &'a [Cow<'a, str>],
+/// Compares each text with the others, and returns it with whether it resembles one of them.
+fn compared<'a>(
+    texts: &'a [impl AsRef<str>],
+    others: &'a [impl AsRef<str>],
     similarity: f64,
-) -> impl Iterator<Item = bool> {
-    let resembles = move |text: &str, other: &str| {
-        EditDistance::Levenshtein.similarity(text, other) >= similarity
-    };
-    let texts = texts.iter();
-    texts.map(move |text| others.iter().any(|other| resembles(text, other)))
+) -> impl Iterator<Item = (&'a str, bool)> {
+    let normal = |text: &'a str| NormalForm::Nfc.apply(text);
+    let others: Vec<_> = others.iter().map(|other| normal(other.as_ref())).collect();
+    texts.iter().map(move |text| {
+        let normal = normal(text.as_ref());
+        let mut others = others.iter();
+        let is_like = |other| EditDistance::Levenshtein.similarity(&normal, other) >= similarity;
+        (text.as_ref(), others.any(|other| is_like(other)))
+    })
 }
 
 /// What has too many items to compare, and what helps.
@@ -555,9 +540,7 @@ fn explain_unlike(
     [contexts, others]: [&StrOrList<'_>; 2],
     similarity: f64,
 ) -> Option<String> {
-    let [contexts, others] = [texts(contexts), texts(others)];
-    let is_like = resembling(&contexts, &others, similarity);
-    let unlike = contexts.iter().zip(is_like).filter(|(_, is_like)| !is_like);
+    let unlike = compared(contexts, others, similarity).filter(|(_, is_like)| !is_like);
     let unlike: Vec<_> = unlike.map(|(text, _)| text).collect();
     (!unlike.is_empty()).then(|| labelled(label, &unlike))
 }

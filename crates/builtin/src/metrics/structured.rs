@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::contract::{CorpusCounts, CountFormula, Scores, WithCorpus, at_least};
-use crate::json::structured::{FieldCounts, FieldOptions, FieldReport, ListOrder};
+use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
 use crate::json::{TooDeep, found, is_too_deep};
 use crate::messages::escape;
 use crate::metric;
@@ -85,13 +85,12 @@ pub fn json_field_accuracy(
     let scores = report.fields().fold(scores, |scores, (path, share)| {
         scores.with(if path.is_empty() { "/" } else { path }, share)
     });
-    let FieldCounts {
-        correct,
-        expected,
-        predicted,
-        extra,
-    } = counts;
-    let sums = [correct, expected, predicted, extra];
+    let sums = [
+        counts.correct,
+        counts.expected,
+        counts.predicted,
+        counts.extra,
+    ];
     let sums = CorpusCounts::new(sums, CountFormula::FieldAccuracy);
     Ok(WithCorpus::new(scores, sums))
 }
@@ -173,25 +172,16 @@ fn pointer(field: &str) -> Result<(), String> {
 }
 
 fn explain_json_field_accuracy(compared: &Compared<'_>) -> String {
-    let Compared {
-        gold,
-        pred,
-        report,
-        invalid,
-    } = compared;
-    let wrong = report.fields().filter(|(_, share)| *share < 1.0);
-    let wrong: Vec<String> = wrong
-        .map(|(path, _)| difference(gold, pred, path))
-        .collect();
+    let wrong = compared.report.fields().filter(|(_, share)| *share < 1.0);
+    let wrong = wrong.map(|(path, _)| difference(&compared.gold, &compared.pred, path));
+    let wrong: Vec<String> = wrong.collect();
     let shown = &wrong[..wrong.len().min(MAX_ITEMS)];
-    let invalid = invalid.as_ref();
+    let invalid = compared.invalid.as_ref();
     let invalid = invalid.map(|error| format!("`pred.answer` is not valid JSON: {error}"));
-    let FieldCounts {
-        correct, expected, ..
-    } = report.counts;
+    let counts = &compared.report.counts;
     joined([
         invalid.unwrap_or_default(),
-        format!("{correct} of {expected} fields correct"),
+        format!("{} of {} fields correct", counts.correct, counts.expected),
         match wrong.is_empty() {
             true => String::new(),
             false => format!("wrong: {}", more(shown.join(", "), wrong.len())),

@@ -516,14 +516,10 @@ fn written(call: &ToolCall) -> String {
 }
 
 fn explain_call_loop(found: &CallLoop<'_>) -> String {
-    let CallLoop {
-        calls,
-        times,
-        first,
-    } = found;
-    let count = match calls.len() {
+    let (times, first) = (found.times, found.first);
+    let count = match found.calls.len() {
         1 => format!("{times} times, the first as call {first}"),
         _ => format!("{times} times in a row starting with call {first}"),
     };
-    bounded(format!("{count}: {}", listed(calls)))
+    bounded(format!("{count}: {}", listed(&found.calls)))
 }

@@ -94,11 +94,8 @@ pub fn groundedness(inputs: &[Option<&str>]) -> Map<String, Value> {
 /// Returns `true` if at least [`ENOUGH`] of the answer's tokens are in the context.
 pub fn grounded(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 1), text(inputs, 0));
-    answer(
-        "Token precision",
-        share,
-        json!({ "grounded": share >= ENOUGH }),
-    )
+    let outputs = json!({ "grounded": share >= ENOUGH });
+    answer("Token precision", share, outputs)
 }
 
 /// Returns `true` if the answer contains any token of the question.
@@ -117,11 +114,8 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     };
     let score = best_f1(&[text(inputs, 2).to_owned()], &texts(inputs, against));
     let feedback = format!("Token F1 with the {name}: {score:.2}.");
-    answer(
-        "Token F1",
-        score,
-        json!({ "score": score, "feedback": feedback }),
-    )
+    let outputs = json!({ "score": score, "feedback": feedback });
+    answer("Token F1", score, outputs)
 }
 
 /// Rates how much of the ground truth the response contains.
@@ -142,11 +136,8 @@ pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
         std::cmp::Ordering::Less => "second",
         std::cmp::Ordering::Equal => "tie",
     };
-    answer(
-        "Token F1",
-        f1(1).max(f1(2)),
-        json!({ "preferred": preferred }),
-    )
+    let outputs = json!({ "preferred": preferred });
+    answer("Token F1", f1(1).max(f1(2)), outputs)
 }
 
 /// Returns `true` if an answer is equal or similar to a reference.
@@ -156,10 +147,9 @@ pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (answers, references) = (texts(inputs, 1), texts(inputs, 0));
     // Equal strings are equivalent even without tokens.
     let is_equal = answers.iter().any(|answer| references.contains(answer));
-    let score = if is_equal {
-        1.0
-    } else {
-        best_f1(&answers, &references)
+    let score = match is_equal {
+        true => 1.0,
+        false => best_f1(&answers, &references),
     };
     answer("Token F1", score, json!({ "equivalent": score >= ENOUGH }))
 }

@@ -1,4 +1,5 @@
-//! Static analysis of a query: detects network access, and computes upper bounds on the query's cost.
+//! Static analysis of a query: detects network access, computes upper bounds on the query's cost, and prepares the query
+//! for a metered evaluation.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -10,7 +11,6 @@ use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression,
     PropertyPathExpression,
 };
-use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::metered::{Limits, MAX_STRING_BYTES};
 
@@ -29,12 +29,11 @@ const MAX_EXPRESSION_BYTES: f64 = 64e6;
 pub(super) const SERVICE_REJECTED: &str =
     "SERVICE is not allowed: a predicted query must not access the network";
 
-/// Returns the limits of a query, or why it must not run.
+/// Returns the limits of a query, or why it must not run. Also binds constants in the query, so that no operator works
+/// on tuples without any term.
 pub(super) fn limits(text: &str, query: &mut Query, timeout: Duration) -> Result<Limits, String> {
-    let analysis = analyze(query);
-    if let Some(reason) = analysis.rejection() {
-        return Err(reason);
-    }
+    let analysis = Analysis::of(query);
+    analysis.check()?;
     let names: HashSet<&str> = text
         .split(['?', '$'])
         .skip(1)
@@ -57,21 +56,8 @@ pub(super) fn limits(text: &str, query: &mut Query, timeout: Duration) -> Result
 
 /// Returns `true` if the query calls another endpoint (`SERVICE`).
 #[cfg(feature = "sparql-http")]
-pub(super) fn uses_service(query: &mut Query) -> bool {
-    analyze(query).uses_service
-}
-
-fn analyze(query: &mut Query) -> Analysis {
-    let (Query::Select { pattern, .. }
-    | Query::Construct { pattern, .. }
-    | Query::Describe { pattern, .. }
-    | Query::Ask { pattern, .. }) = query;
-    let mut analysis = Analysis::default();
-    analysis.pattern(pattern);
-    if let Query::Construct { template, .. } = query {
-        analysis.patterns += template.len();
-    }
-    analysis
+pub(super) fn uses_service(mut query: Query) -> bool {
+    Analysis::of(&mut query).uses_service
 }
 
 #[derive(Default)]
@@ -84,36 +70,56 @@ struct Analysis {
     max_bytes: f64,
     /// The total length of all constants in expressions and of separators, in bytes.
     constants: usize,
+    /// The number of constants that were bound.
+    bound: usize,
     has_groups: bool,
     uses_service: bool,
 }
 
 impl Analysis {
-    fn rejection(&self) -> Option<String> {
-        if self.uses_service {
-            return Some(SERVICE_REJECTED.to_owned());
+    fn of(query: &mut Query) -> Self {
+        let mut analysis = Self::default();
+        if let Query::Construct { template, .. } = query {
+            analysis.patterns += template.len();
         }
+        let (Query::Select { pattern, .. }
+        | Query::Construct { pattern, .. }
+        | Query::Describe { pattern, .. }
+        | Query::Ask { pattern, .. }) = query;
+        analysis.pattern(pattern);
+        analysis
+    }
+
+    fn check(&self) -> Result<(), String> {
         let (patterns, operands) = (self.patterns, self.operands);
-        if patterns > MAX_PATTERNS {
-            return Some(format!(
-                "expected at most {MAX_PATTERNS} patterns in the query, found {patterns}"
-            ));
-        }
-        if operands > MAX_OPERANDS {
-            return Some(format!(
+        Err(if self.uses_service {
+            SERVICE_REJECTED.to_owned()
+        } else if patterns > MAX_PATTERNS {
+            format!("expected at most {MAX_PATTERNS} patterns in the query, found {patterns}")
+        } else if operands > MAX_OPERANDS {
+            format!(
                 "expected at most {MAX_OPERANDS} operands in the query's expressions, found {operands}"
-            ));
-        }
-        (self.max_bytes > MAX_EXPRESSION_BYTES)
-            .then(|| "a query expression could compute a string of more than 64 MB".to_owned())
+            )
+        } else if self.max_bytes > MAX_EXPRESSION_BYTES {
+            "a query expression could compute a string of more than 64 MB".to_owned()
+        } else {
+            return Ok(());
+        })
     }
 
     fn pattern(&mut self, pattern: &mut GraphPattern) {
         self.patterns += 1;
+        let (inner, expressions) = parts(pattern);
+        inner.into_iter().for_each(|pattern| self.pattern(pattern));
+        for expression in expressions {
+            let bytes = self.bytes(expression);
+            self.max_bytes = self.max_bytes.max(bytes);
+        }
         match pattern {
             GraphPattern::Bgp { patterns } => self.patterns += patterns.len(),
             GraphPattern::Path { path, .. } => self.path(path),
             GraphPattern::Service { .. } => self.uses_service = true,
+            GraphPattern::Project { inner, variables } => variables.push(self.bind_constant(inner)),
             GraphPattern::Group { aggregates, .. } => {
                 self.has_groups = true;
                 for (_, aggregate) in aggregates {
@@ -128,12 +134,24 @@ impl Analysis {
             }
             _ => {}
         }
-        let (inner, expressions) = parts(pattern);
-        for expression in expressions {
-            let bytes = self.bytes(expression);
-            self.max_bytes = self.max_bytes.max(bytes);
+        let mut has_variable = false;
+        pattern.on_in_scope_variable(|_| has_variable = true);
+        if !has_variable {
+            self.bind_constant(pattern);
         }
-        inner.into_iter().for_each(|pattern| self.pattern(pattern));
+    }
+
+    /// Binds a new variable to a constant in each row of a pattern.
+    fn bind_constant(&mut self, pattern: &mut GraphPattern) -> Variable {
+        self.bound += 1;
+        // No name in a query can contain a space.
+        let variable = Variable::new_unchecked(format!("constant {}", self.bound));
+        *pattern = GraphPattern::Extend {
+            inner: Box::new(std::mem::take(pattern)),
+            variable: variable.clone(),
+            expression: Expression::Literal(Literal::new_simple_literal("")),
+        };
+        variable
     }
 
     fn path(&mut self, path: &PropertyPathExpression) {
@@ -159,41 +177,27 @@ impl Analysis {
         match expression {
             E::Literal(literal) => {
                 self.constants += literal.value().len();
-                count(literal.value().len())
+                return count(literal.value().len());
             }
-            E::NamedNode(node) => {
-                self.constants += node.as_str().len();
-                count(MAX_STRING_BYTES)
-            }
-            E::Exists(pattern) => {
-                self.pattern(pattern);
-                1.0
-            }
-            E::FunctionCall(function, arguments) => self.call(function, arguments),
-            E::Variable(_) | E::Bound(_) => count(MAX_STRING_BYTES),
-            other => self.longest(operands(other)),
+            E::NamedNode(node) => self.constants += node.as_str().len(),
+            E::Exists(pattern) => self.pattern(pattern),
+            _ => {}
         }
-    }
-
-    fn longest<'e>(&mut self, of: impl IntoIterator<Item = &'e mut Expression>) -> f64 {
-        of.into_iter()
-            .map(|expression| self.bytes(expression))
-            .fold(0.0, f64::max)
-    }
-
-    fn call(&mut self, function: &Function, arguments: &mut [Expression]) -> f64 {
-        match (function, arguments) {
-            (Function::Concat, list) => list.iter_mut().map(|argument| self.bytes(argument)).sum(),
+        let operands = operands(expression).into_iter();
+        let operands: Vec<f64> = operands.map(|operand| self.bytes(operand)).collect();
+        match (expression, &operands[..]) {
+            (_, []) => count(MAX_STRING_BYTES),
+            (E::FunctionCall(Function::Concat, _), all) => all.iter().sum(),
             // An empty match is replaced too, before each character and at the end.
-            (Function::Replace, [text, _, with, ..]) => {
-                let (text, with) = (self.bytes(text), self.bytes(with));
+            (E::FunctionCall(Function::Replace, _), [text, _, with, ..]) => {
                 (text + 1.0) * (with + 1.0)
             }
             // A byte can become three.
-            (Function::EncodeForUri | Function::UCase | Function::LCase, [text]) => {
-                3.0 * self.bytes(text)
-            }
-            (_, list) => self.longest(list),
+            (
+                E::FunctionCall(Function::EncodeForUri | Function::UCase | Function::LCase, _),
+                [text],
+            ) => 3.0 * text,
+            (_, all) => all.iter().copied().fold(0.0, f64::max),
         }
     }
 }
@@ -203,92 +207,8 @@ fn count(length: usize) -> f64 {
     length as f64
 }
 
-/// Rewrites a query.
-pub(super) fn instrument(query: &mut Query) {
-    let (Query::Select { pattern, .. }
-    | Query::Construct { pattern, .. }
-    | Query::Describe { pattern, .. }
-    | Query::Ask { pattern, .. }) = query;
-    Rewriter::default().root(pattern);
-}
-
-#[derive(Default)]
-struct Rewriter {
-    constants: usize,
-}
-
-impl Rewriter {
-    /// The outermost patterns determine the columns of the results, so they get no extra variable.
-    fn root(&mut self, pattern: &mut GraphPattern) {
-        match pattern {
-            GraphPattern::Project { inner, .. } => self.pattern(inner),
-            GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. } => self.root(inner),
-            other => self.pattern(other),
-        }
-    }
-
-    fn pattern(&mut self, pattern: &mut GraphPattern) {
-        let (inner, expressions) = parts(pattern);
-        inner.into_iter().for_each(|pattern| self.pattern(pattern));
-        expressions
-            .into_iter()
-            .for_each(|expression| self.expression(expression));
-        let has_value = match pattern {
-            GraphPattern::Project { inner, variables } => {
-                variables.push(self.add_constant(inner));
-                true
-            }
-            GraphPattern::Bgp { patterns } => patterns.iter().any(has_variable),
-            GraphPattern::Path {
-                subject, object, ..
-            } => is_variable(subject) || is_variable(object),
-            GraphPattern::Values { variables, .. } => !variables.is_empty(),
-            _ => true,
-        };
-        if !has_value {
-            self.add_constant(pattern);
-        }
-    }
-
-    /// Binds a new variable to a constant in each row of a pattern.
-    fn add_constant(&mut self, pattern: &mut GraphPattern) -> Variable {
-        self.constants += 1;
-        // No name in a query can contain a space.
-        let variable = Variable::new_unchecked(format!("constant {}", self.constants));
-        let inner = std::mem::take(pattern);
-        *pattern = GraphPattern::Extend {
-            inner: Box::new(inner),
-            variable: variable.clone(),
-            expression: Expression::Literal(Literal::new_simple_literal("")),
-        };
-        variable
-    }
-
-    fn expression(&mut self, expression: &mut Expression) {
-        operands(expression)
-            .into_iter()
-            .for_each(|operand| self.expression(operand));
-        if let Expression::Exists(pattern) = expression {
-            self.pattern(pattern);
-        }
-    }
-}
-
-fn has_variable(triple: &TriplePattern) -> bool {
-    is_variable(&triple.subject)
-        || matches!(triple.predicate, NamedNodePattern::Variable(_))
-        || is_variable(&triple.object)
-}
-
-/// Returns `true` if a term of a pattern gets a value in each row. This includes blank nodes.
-fn is_variable(term: &TermPattern) -> bool {
-    matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
-}
-
 /// Returns the patterns directly inside a pattern, and the expressions that it evaluates.
-pub(super) fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<&mut Expression>) {
+fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<&mut Expression>) {
     use GraphPattern as P;
     match pattern {
         P::Bgp { .. } | P::Path { .. } | P::Values { .. } => (Vec::new(), Vec::new()),
@@ -338,7 +258,7 @@ pub(super) fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<
 }
 
 /// Returns the expressions directly inside an expression.
-pub(super) fn operands(expression: &mut Expression) -> Vec<&mut Expression> {
+fn operands(expression: &mut Expression) -> Vec<&mut Expression> {
     use Expression as E;
     match expression {
         E::NamedNode(_) | E::Literal(_) | E::Variable(_) | E::Bound(_) | E::Exists(_) => Vec::new(),

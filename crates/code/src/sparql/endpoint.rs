@@ -111,7 +111,7 @@ impl Endpoint {
 /// parser rejects, because of its extensions and predefined prefixes. Such a query is rejected if it contains the word
 /// `service`, or a Unicode escape, which could hide it.
 fn may_use_service(query: &str) -> Result<bool, SparqlError> {
-    match with_parsed(query, |mut query| uses_service(&mut query)) {
+    match with_parsed(query, uses_service) {
         Ok(uses_service) => Ok(uses_service),
         Err(error) if !error.is_query_error() => Err(error),
         Err(_) => {

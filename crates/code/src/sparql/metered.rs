@@ -20,8 +20,8 @@
 //! share of the tuple and of the table that stores the tuple. A tuple has a slot for every variable of the query, even
 //! for variables without a value; [`Limits::slots`] accounts for them. The engine stores the values of aggregates and
 //! the triples of a `CONSTRUCT` without our terms. In such queries, each term that leaves the dataset stays counted,
-//! and [`Limits::weight_of_stored`] accounts for constants. The module [`instrument`](super::instrument) rewrites
-//! queries so that no operator works on tuples without any term.
+//! and [`Limits::weight_of_stored`] accounts for constants. [`limits`](super::analysis::limits) rewrites queries so that
+//! no operator works on tuples without any term.
 //!
 //! # Why unwinding is sound
 //!
@@ -36,13 +36,13 @@
 //! In a program compiled with `panic = "abort"`, this module does not enforce limits. A row whose query is too
 //! expensive then fails at its timeout, and the evaluation continues on its detached thread.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::panic;
 use std::time::{Duration, Instant};
 
-use oxigraph::model::{Dataset, Literal, Term};
+use oxigraph::model::{Dataset, Term};
 use spareval::{InternalQuad, QueryableDataset};
 
 /// The maximum length of a string that a query computes, in bytes.
@@ -81,76 +81,87 @@ pub(super) struct Limits {
     pub(super) weight_of_stored: Option<u64>,
 }
 
-thread_local! {
-    /// The meter of the evaluation on this thread.
-    static METER: RefCell<Meter> = RefCell::new(Meter::new(Limits {
-        timeout: Duration::MAX,
-        slots: 0,
-        weight_of_stored: None,
-    }));
-}
-
-struct Meter {
+/// Counts what an evaluation processes and stores.
+pub(super) struct Meter {
     limits: Limits,
     started: Instant,
-    terms: u64,
-    next_clock_check: u64,
-    bytes: usize,
+    /// The bytes that a term takes besides its own string.
     bytes_of_term: usize,
+    terms: Cell<u64>,
+    next_clock_check: Cell<u64>,
+    bytes: Cell<usize>,
 }
 
 impl Meter {
-    fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         // A tuple with a value in at least every fourth slot is charged in full.
         let slots = limits.slots.max(4);
         let bytes_of_slots = slots.saturating_mul(size_of::<MeteredTerm<'_>>()) / 4;
         Self {
             limits,
             started: Instant::now(),
-            terms: 0,
-            next_clock_check: 0,
-            bytes: 0,
             bytes_of_term: bytes_of_slots.saturating_add(SHARE_OF_TUPLE),
+            terms: Cell::default(),
+            next_clock_check: Cell::default(),
+            bytes: Cell::default(),
         }
+    }
+
+    /// Counts terms, and unwinds to [`metered`] at a limit.
+    fn charge(&self, terms: u64) {
+        let weight = self.limits.weight_of_stored.unwrap_or(1);
+        let terms = self.terms.get() + terms.saturating_mul(weight);
+        self.terms.set(terms);
+        if terms > MAX_TERMS {
+            stop(format!("stopped after processing {MAX_TERMS} terms"));
+        }
+        if terms >= self.next_clock_check.get() {
+            self.next_clock_check.set(terms + CLOCK_INTERVAL);
+            if self.started.elapsed() >= self.limits.timeout {
+                stop(timed_out(self.limits.timeout));
+            }
+        }
+    }
+
+    /// Counts bytes that are stored, and unwinds at the limit.
+    fn retain(&self, bytes: usize) {
+        let total = self.bytes.get().saturating_add(bytes);
+        self.bytes.set(total);
+        if total > MAX_MEBIBYTES << 20 {
+            stop(format!("stopped after storing {MAX_MEBIBYTES} MiB"));
+        }
+    }
+
+    /// Counts a term that is created, and returns the length of its strings in bytes. Strings are charged in
+    /// proportion to their length, because copying them takes time.
+    fn create(&self, term: &Term) -> usize {
+        let (text, suffix) = match term {
+            Term::NamedNode(node) => (node.as_str(), ""),
+            Term::BlankNode(node) => (node.as_str(), ""),
+            Term::Literal(literal) => {
+                let tag = literal.language();
+                (literal.value(), tag.unwrap_or(literal.datatype().as_str()))
+            }
+            #[allow(unreachable_patterns, reason = "a feature of oxrdf adds a variant")]
+            _ => return MAX_STRING_BYTES,
+        };
+        if text.len() > MAX_STRING_BYTES {
+            stop(format!(
+                "stopped at a string of more than {MAX_STRING_BYTES} bytes"
+            ));
+        }
+        self.charge(1 + text.len() as u64 / 64);
+        text.len() + suffix.len()
     }
 }
 
 /// Runs an evaluation and stops it at a limit, whose message is the error.
-pub(super) fn metered<T>(limits: Limits, run: impl FnOnce() -> T) -> Result<T, String> {
-    METER.set(Meter::new(limits));
+pub(super) fn metered<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let result = panic::catch_unwind(panic::AssertUnwindSafe(run));
     result.map_err(|payload| match payload.downcast::<Exceeded>() {
         Ok(exceeded) => exceeded.0,
         Err(other) => panic::resume_unwind(other),
     })
-}
-
-/// Counts terms, and unwinds to [`metered`] at a limit.
-fn charge(terms: u64) {
-    let exceeded = METER.with_borrow_mut(|meter| {
-        meter.terms += terms.saturating_mul(meter.limits.weight_of_stored.unwrap_or(1));
-        if meter.terms > MAX_TERMS {
-            return Some(format!("stopped after processing {MAX_TERMS} terms"));
-        }
-        if meter.terms < meter.next_clock_check {
-            return None;
-        }
-        meter.next_clock_check = meter.terms + CLOCK_INTERVAL;
-        let timeout = meter.limits.timeout;
-        (meter.started.elapsed() >= timeout).then(|| timed_out(timeout))
-    });
-    exceeded.into_iter().for_each(stop);
-}
-
-/// Counts bytes that stay stored until the evaluation ends, and unwinds at the limit.
-fn retain(bytes: usize) {
-    let total = METER.with_borrow_mut(|meter| {
-        meter.bytes = meter.bytes.saturating_add(bytes);
-        meter.bytes
-    });
-    if total > MAX_MEBIBYTES << 20 {
-        stop(format!("stopped after storing {MAX_MEBIBYTES} MiB"));
-    }
 }
 
 /// Unwinds to [`metered`].
@@ -160,37 +171,11 @@ fn stop(exceeded: String) {
     }
 }
 
-/// Returns the length of a term's strings, in bytes.
-fn string_bytes(term: &Term) -> usize {
-    match term {
-        Term::NamedNode(node) => node.as_str().len(),
-        Term::BlankNode(node) => node.as_str().len(),
-        Term::Literal(literal) => {
-            let tag = literal.language().map_or(0, str::len);
-            Literal::value(literal).len() + literal.datatype().as_str().len().max(tag)
-        }
-        #[allow(unreachable_patterns, reason = "a feature of oxrdf adds a variant")]
-        _ => MAX_STRING_BYTES,
-    }
-}
-
-/// Returns the charge for creating a term. Strings are charged in proportion to their length, because copying them
-/// takes time.
-fn creation_charge(term: &Term) -> u64 {
-    let Term::Literal(literal) = term else {
-        return 1;
-    };
-    let length = Literal::value(literal).len();
-    if length > MAX_STRING_BYTES {
-        stop(format!(
-            "stopped at a string of more than {MAX_STRING_BYTES} bytes"
-        ));
-    }
-    1 + length as u64 / 64
-}
-
 /// A dataset whose terms are counted.
-pub(super) struct MeteredDataset<'a>(pub(super) &'a Dataset);
+pub(super) struct MeteredDataset<'a> {
+    pub(super) dataset: &'a Dataset,
+    pub(super) meter: &'a Meter,
+}
 
 type PlainTerm<'a> = <&'a Dataset as QueryableDataset<'a>>::InternalTerm;
 
@@ -199,41 +184,41 @@ pub(super) struct MeteredTerm<'a> {
     plain: PlainTerm<'a>,
     /// The bytes that are counted until the term is dropped.
     bytes: usize,
+    meter: &'a Meter,
 }
 
 impl<'a> MeteredTerm<'a> {
-    /// Counts a term that owns a string of this length.
-    fn new(plain: PlainTerm<'a>, own_string: usize) -> Self {
-        let bytes_of_term = METER.with_borrow(|meter| meter.bytes_of_term);
-        let bytes = bytes_of_term.saturating_add(own_string);
-        retain(bytes);
-        Self { plain, bytes }
-    }
-
-    /// Counts a term of the dataset, whose strings are not copied.
-    fn borrowed(plain: PlainTerm<'a>) -> Self {
-        Self::new(plain, 0)
+    /// Counts a term that owns a string of this length, which is 0 for a term of the dataset.
+    fn new(plain: PlainTerm<'a>, own_string: usize, meter: &'a Meter) -> Self {
+        let bytes = meter.bytes_of_term.saturating_add(own_string);
+        meter.retain(bytes);
+        Self {
+            plain,
+            bytes,
+            meter,
+        }
     }
 }
 
 impl Clone for MeteredTerm<'_> {
     fn clone(&self) -> Self {
-        charge(1);
-        retain(self.bytes);
-        let (plain, bytes) = (self.plain.clone(), self.bytes);
-        Self { plain, bytes }
+        self.meter.charge(1);
+        self.meter.retain(self.bytes);
+        let plain = self.plain.clone();
+        Self { plain, ..*self }
     }
 }
 
 impl Drop for MeteredTerm<'_> {
     fn drop(&mut self) {
-        METER.with_borrow_mut(|meter| meter.bytes = meter.bytes.saturating_sub(self.bytes));
+        let bytes = &self.meter.bytes;
+        bytes.set(bytes.get().saturating_sub(self.bytes));
     }
 }
 
 impl PartialEq for MeteredTerm<'_> {
     fn eq(&self, other: &Self) -> bool {
-        charge(1);
+        self.meter.charge(1);
         self.plain == other.plain
     }
 }
@@ -242,7 +227,7 @@ impl Eq for MeteredTerm<'_> {}
 
 impl Hash for MeteredTerm<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        charge(1);
+        self.meter.charge(1);
         self.plain.hash(state);
     }
 }
@@ -258,40 +243,42 @@ impl<'a> QueryableDataset<'a> for MeteredDataset<'a> {
         object: Option<&MeteredTerm<'a>>,
         graph_name: Option<Option<&MeteredTerm<'a>>>,
     ) -> impl Iterator<Item = Result<InternalQuad<MeteredTerm<'a>>, Infallible>> + use<'a> {
-        let plain = |term: Option<&MeteredTerm<'a>>| term.map(|term| term.plain.clone());
-        let (subject, predicate, object) = (plain(subject), plain(predicate), plain(object));
-        let graph_name = graph_name.map(plain);
-        charge(1);
-        self.0
-            .internal_quads_for_pattern(
-                subject.as_ref(),
-                predicate.as_ref(),
-                object.as_ref(),
-                graph_name.as_ref().map(Option::as_ref),
-            )
-            .map(|quad| {
-                charge(1);
-                let quad = quad?;
-                Ok(InternalQuad {
-                    subject: MeteredTerm::borrowed(quad.subject),
-                    predicate: MeteredTerm::borrowed(quad.predicate),
-                    object: MeteredTerm::borrowed(quad.object),
-                    graph_name: quad.graph_name.map(MeteredTerm::borrowed),
-                })
+        fn plain<'t, 'a>(term: Option<&'t MeteredTerm<'a>>) -> Option<&'t PlainTerm<'a>> {
+            term.map(|term| &term.plain)
+        }
+        let meter = self.meter;
+        meter.charge(1);
+        let quads = self.dataset.internal_quads_for_pattern(
+            plain(subject),
+            plain(predicate),
+            plain(object),
+            graph_name.map(plain),
+        );
+        let metered = move |term| MeteredTerm::new(term, 0, meter);
+        quads.map(move |quad| {
+            meter.charge(1);
+            let quad = quad?;
+            Ok(InternalQuad {
+                subject: metered(quad.subject),
+                predicate: metered(quad.predicate),
+                object: metered(quad.object),
+                graph_name: quad.graph_name.map(metered),
             })
+        })
     }
 
     fn internalize_term(&self, term: Term) -> Result<MeteredTerm<'a>, Infallible> {
-        charge(creation_charge(&term));
-        let own_string = string_bytes(&term);
-        Ok(MeteredTerm::new(self.0.internalize_term(term)?, own_string))
+        let own_string = self.meter.create(&term);
+        let plain = self.dataset.internalize_term(term)?;
+        Ok(MeteredTerm::new(plain, own_string, self.meter))
     }
 
     fn externalize_term(&self, term: MeteredTerm<'a>) -> Result<Term, Infallible> {
-        let term = self.0.externalize_term(term.plain.clone())?;
-        charge(1 + creation_charge(&term));
-        if METER.with_borrow(|meter| meter.limits.weight_of_stored.is_some()) {
-            retain(string_bytes(&term).saturating_add(SHARE_OF_TUPLE));
+        let term = self.dataset.externalize_term(term.plain.clone())?;
+        self.meter.charge(1);
+        let own_string = self.meter.create(&term);
+        if self.meter.limits.weight_of_stored.is_some() {
+            self.meter.retain(own_string.saturating_add(SHARE_OF_TUPLE));
         }
         Ok(term)
     }

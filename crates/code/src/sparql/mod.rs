@@ -25,8 +25,7 @@ use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, Spar
 use spargebra::Query;
 use tokio::sync::Semaphore;
 
-use self::analysis::instrument;
-use self::metered::{MeteredDataset, metered, timed_out};
+use self::metered::{Meter, MeteredDataset, metered, timed_out};
 use self::query::{check_size, parse};
 use self::store::Backend;
 use crate::within_deadline;
@@ -114,24 +113,21 @@ fn evaluate(
     limits: QueryLimits,
 ) -> Result<QueryResults, SparqlError> {
     let mut query = parse(text)?;
-    let metered_limits =
-        analysis::limits(text, &mut query, limits.timeout).map_err(SparqlError::of_query)?;
-    instrument(&mut query);
-    let results = metered(metered_limits, || run(dataset, query, limits.max_results));
+    let metered_limits = analysis::limits(text, &mut query, limits.timeout);
+    let meter = &Meter::new(metered_limits.map_err(SparqlError::of_query)?);
+    let dataset = MeteredDataset { dataset, meter };
+    let results = metered(|| run(dataset, query, limits.max_results));
     let results = results.map_err(SparqlError::of_query)?;
     results.map_err(SparqlError::of_query)
 }
 
 fn run(
-    dataset: &Dataset,
+    dataset: MeteredDataset<'_>,
     query: Query,
     max_results: usize,
 ) -> Result<QueryResults, QueryEvaluationError> {
-    match SparqlEvaluator::new()
-        .for_query(query)
-        .on_queryable_dataset(MeteredDataset(dataset))
-        .execute()?
-    {
+    let query = SparqlEvaluator::new().for_query(query);
+    match query.on_queryable_dataset(dataset).execute()? {
         EngineResults::Boolean(value) => Ok(QueryResults::Boolean(value)),
         EngineResults::Solutions(solutions) => {
             count(solutions, max_results).map(QueryResults::Solutions)

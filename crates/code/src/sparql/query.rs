@@ -166,23 +166,14 @@ pub(super) fn parse(query: &str) -> Result<Query, SparqlError> {
 /// Converts the parser's error, which is available only as `error at LINE:COLUMN: expected EXPECTED`. EXPECTED lists
 /// tokens, which help little, and messages that name the mistake.
 fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
-    let message = error.to_string();
-    let parts = message.strip_prefix("error at ").and_then(|rest| {
-        let (position, expected) = rest.split_once(": expected ")?;
+    let text = error.to_string();
+    let parts = || {
+        let (position, expected) = text.strip_prefix("error at ")?.split_once(": expected ")?;
         let (line, column) = position.split_once(':')?;
-        Some((
-            line.parse::<usize>().ok()?,
-            column.parse::<usize>().ok()?,
-            expected,
-        ))
-    });
-    let Some((line, column, expected)) = parts else {
-        return Diagnostic {
-            line: 1,
-            column: 1,
-            message,
-        };
+        Some((line.parse().ok()?, column.parse().ok()?, expected))
     };
+    let (line, column, expected) = parts().unwrap_or((1, 1, &text));
+    // The other items are tokens of the grammar, often more than a hundred.
     let messages: Vec<&str> = expected
         .strip_prefix("one of ")
         .unwrap_or(expected)

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use oxigraph::io::{RdfFormat, RdfParser};
+use oxigraph::io::{RdfFormat, RdfParser, RdfSyntaxError};
 use oxigraph::model::Dataset;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -87,8 +87,13 @@ impl SparqlStore {
     ) -> Result<Self, SparqlError> {
         let (mut files, mut contents) = (Vec::new(), Vec::new());
         for path in paths {
-            let (file, content) = read_file(path.as_ref())?;
-            files.push(file);
+            let read = || {
+                let real = path.as_ref().canonicalize()?;
+                std::fs::read(&real).map(|content| (real, content))
+            };
+            let (real, content) = read().map_err(|error| of_file(path.as_ref(), error))?;
+            let hash = hash::of_bytes(&content);
+            files.push(LoadedFile { path: real, hash });
             contents.push(content);
         }
         let files: Arc<[LoadedFile]> = files.into();
@@ -123,8 +128,9 @@ impl SparqlStore {
     /// ```
     pub fn from_turtle(turtle: &str) -> Result<Self, SparqlError> {
         let mut dataset = Dataset::new();
-        read(&mut dataset, RdfFormat::Turtle, turtle.as_bytes(), "Turtle")?;
-        let (path, hash) = ("Turtle".into(), hash::of_bytes(turtle.as_bytes()));
+        let (path, hash) = (PathBuf::from("Turtle"), hash::of_bytes(turtle.as_bytes()));
+        read(&mut dataset, RdfFormat::Turtle, turtle.as_bytes())
+            .map_err(|error| of_file(&path, error))?;
         let files = Arc::new([LoadedFile { path, hash }]);
         Ok(Self {
             backend: Backend::Embedded(Arc::new(dataset)),
@@ -170,58 +176,27 @@ impl SparqlStore {
     }
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> SparqlError {
-    let path = path.display().to_string();
-    move |error| SparqlError::new(format_args!("{path}: {error}"))
-}
-
-/// Returns a file and its content.
-fn read_file(path: &Path) -> Result<(LoadedFile, Vec<u8>), SparqlError> {
-    let real = path.canonicalize().map_err(unreadable(path))?;
-    let content = std::fs::read(&real).map_err(unreadable(path))?;
-    Ok((
-        LoadedFile {
-            path: real,
-            hash: hash::of_bytes(&content),
-        },
-        content,
-    ))
+fn of_file(path: &Path, reason: impl fmt::Display) -> SparqlError {
+    SparqlError::new(format_args!("{}: {reason}", path.display()))
 }
 
 fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, SparqlError> {
     let mut dataset = Dataset::new();
     for (LoadedFile { path, .. }, content) in files.iter().zip(contents) {
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        let format = extension
-            .and_then(|extension| RdfFormat::from_extension(&extension.to_ascii_lowercase()))
-            .ok_or_else(|| {
-                SparqlError::new(format_args!(
-                    "{}: unknown RDF file extension; expected ttl, nt, nq, trig, rdf, jsonld or n3",
-                    path.display()
-                ))
-            })?;
-        read(&mut dataset, format, content, &path.display().to_string())?;
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        let format = extension.to_str().and_then(RdfFormat::from_extension);
+        let expected = "unknown RDF file extension; expected ttl, nt, nq, trig, rdf, jsonld or n3";
+        let format = format.ok_or_else(|| of_file(path, expected))?;
+        read(&mut dataset, format, content).map_err(|error| of_file(path, error))?;
     }
     Ok(dataset)
 }
 
-fn read(
-    dataset: &mut Dataset,
-    format: RdfFormat,
-    bytes: &[u8],
-    name: &str,
-) -> Result<(), SparqlError> {
-    // Blank nodes of different files are distinct.
-    for quad in RdfParser::from_format(format)
-        .rename_blank_nodes()
-        .for_slice(bytes)
-    {
-        match quad {
-            Ok(quad) => dataset.insert(&quad),
-            Err(error) => {
-                return Err(SparqlError::new(format_args!("{name}: {error}")));
-            }
-        };
+fn read(dataset: &mut Dataset, format: RdfFormat, bytes: &[u8]) -> Result<(), RdfSyntaxError> {
+    // Blank nodes of different files are different nodes.
+    let parser = RdfParser::from_format(format).rename_blank_nodes();
+    for quad in parser.for_slice(bytes) {
+        dataset.insert(&quad?);
     }
     Ok(())
 }
@@ -259,9 +234,7 @@ impl<'de> Deserialize<'de> for SparqlStore {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let store = match JsonStore::deserialize(deserializer)? {
             JsonStore::PathOrUrl(url)
-                if ["http://", "https://"]
-                    .iter()
-                    .any(|scheme| url.starts_with(scheme)) =>
+                if url.starts_with("http://") || url.starts_with("https://") =>
             {
                 Self::from_endpoint(&url)
             }

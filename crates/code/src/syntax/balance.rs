@@ -1,5 +1,9 @@
 //! Checks that brackets and quotes are balanced in code of an unknown language.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::Diagnostic;
 
 /// Options for checking that brackets and quotes are balanced.
@@ -262,67 +266,38 @@ const SCRIPT: CommentSyntax = syntax("#", false, false);
 const SQL: CommentSyntax = syntax("--", true, false);
 const PLAIN: CommentSyntax = syntax("", false, false);
 
-/// Returns the comment syntaxes that the code may use, based on its markers. `//` may also be a division, `#` a color
-/// and `--` a double negation. Unless a marker certainly starts a comment, the code may also have none.
+/// For each syntax: what its comments look like, and what only a comment looks like. `//` may also be a division, `#` a
+/// color and `--` a double negation. Neither the `//` of a URL nor the `#` of `C#` starts a comment.
+static MARKERS: LazyLock<[(CommentSyntax, Regex, Regex); 3]> = LazyLock::new(|| {
+    let regex = |pattern: &str| Regex::new(pattern).expect("the pattern is valid");
+    let no_division = r"(?m)/\*|(?:^|[^\w)\]\s:]|:\s)\s*//|(?:^|[^:])//\s*(?:[^\w(\s]|$)";
+    [
+        (C, regex(r"(?m)/\*|(?:^|[^:])//"), regex(no_division)),
+        (
+            SCRIPT,
+            regex(r"(?m)(?:^|\s)#"),
+            regex(r"(?m)(?:^|\s)#(?:[ !#]|$)"),
+        ),
+        (SQL, regex(r"(?m)(?:^|\s)--"), regex(r"(?m)\S.*\s--(?: |$)")),
+    ]
+});
+
+/// A single quote and a name after `&` or `<`, which only lifetimes are.
+static LIFETIME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"[&<]'[\p{Alphabetic}_](?:[^']|\z)").expect("the pattern is valid")
+});
+
+/// Returns the comment syntaxes that the code may use, based on its markers. Unless a marker certainly starts a comment,
+/// the code may also have none.
 fn candidates(code: &str) -> Vec<CommentSyntax> {
-    let slash = match code.contains("/*") {
-        true => Some(true),
-        false => evidence(code, "//", slashes),
-    };
-    let (hash, dash) = (evidence(code, "#", hash), evidence(code, "--", dashes));
-    let marked = [(slash, C), (hash, SCRIPT), (dash, SQL)];
-    let is_certain = marked.iter().any(|(evidence, _)| *evidence == Some(true));
+    let possible = MARKERS.iter().filter(|(_, may, _)| may.is_match(code));
+    let is_certain = possible.clone().any(|(.., must)| must.is_match(code));
     let plain = (!is_certain).then_some(PLAIN);
-    let possible = marked
-        .into_iter()
-        .filter_map(|(evidence, syntax)| evidence.map(|_| syntax));
+    let possible = possible.map(|(syntax, ..)| *syntax);
     let mut syntaxes: Vec<_> = plain.into_iter().chain(possible).collect();
     let may_be_rust = syntaxes.contains(&C) || syntaxes.contains(&PLAIN);
-    if may_be_rust && has_lifetime(code) {
+    if may_be_rust && LIFETIME.is_match(code) {
         syntaxes.push(RUST);
     }
     syntaxes
-}
-
-/// Returns `Some(true)` if a marker certainly starts a comment in a line, `Some(false)` if it only may, and `None` if it
-/// starts no comment. `judge` decides by the text before and after the marker.
-fn evidence(code: &str, marker: &str, judge: fn(&str, &str) -> Option<bool>) -> Option<bool> {
-    let lines = code.lines().filter_map(|line| line.split_once(marker));
-    lines
-        .filter_map(|(before, after)| judge(before, after))
-        .max()
-}
-
-fn is_operand(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | ')' | ']')
-}
-
-fn slashes(before: &str, after: &str) -> Option<bool> {
-    let left = before.trim_end().chars().next_back();
-    let right = after.trim_start().chars().next();
-    let divides = left.is_some_and(is_operand)
-        && right.is_some_and(|c| c == '_' || c == '(' || c.is_alphanumeric());
-    (!before.ends_with(':')).then_some(!divides)
-}
-
-fn hash(before: &str, after: &str) -> Option<bool> {
-    starts_word(before).then(|| matches!(after.chars().next(), None | Some(' ' | '!' | '#')))
-}
-
-fn dashes(before: &str, after: &str) -> Option<bool> {
-    let is_spaced = matches!(after.chars().next(), None | Some(' '));
-    starts_word(before).then(|| is_spaced && !before.trim().is_empty())
-}
-
-fn starts_word(before: &str) -> bool {
-    before.is_empty() || before.ends_with(char::is_whitespace)
-}
-
-/// Returns `true` if a single quote and a name follow `&` or `<`, which only lifetimes do.
-fn has_lifetime(code: &str) -> bool {
-    code.match_indices('\'').any(|(at, _)| {
-        let mut after = code[at + 1..].chars();
-        let is_name = after.next().is_some_and(|c| c.is_alphabetic() || c == '_');
-        is_name && code[..at].ends_with(['&', '<']) && after.next() != Some('\'')
-    })
 }

@@ -151,16 +151,11 @@ impl<'a> Tokens<'a> {
 
     /// Removes a trailing comma. `[1, 2,]` is `[1, 2]`, but `[,]` and `[1,,]` have holes.
     fn drop_trailing_comma(&mut self) {
-        let is_leaf = |token: Option<&Token<'_>>, kinds: &[&str]| matches!(token, Some(Token::Leaf(kind, _)) if kinds.contains(kind));
-        let before = self
-            .all
-            .len()
-            .checked_sub(2)
-            .and_then(|at| self.all.get(at));
-        let is_trailing = is_leaf(self.all.last(), &[","])
-            && !is_leaf(before, &[",", "(", "[", "{", "<"])
-            && before.is_some();
-        if is_trailing {
+        let is_one_of = |token: &Token<'_>, kinds: &[&str]| matches!(token, Token::Leaf(kind, _) if kinds.contains(kind));
+        if let [.., before, last] = &self.all[..]
+            && is_one_of(last, &[","])
+            && !is_one_of(before, &[",", "(", "[", "{", "<"])
+        {
             self.all.pop();
         }
     }

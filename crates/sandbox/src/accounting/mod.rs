@@ -87,59 +87,52 @@ impl fmt::Display for Accounting {
     }
 }
 
-/// A mechanism that is available on this system.
-#[derive(Debug, Clone)]
-pub(super) enum Mechanism {
-    /// The parent cgroup. Each sandbox gets its own cgroup below it.
-    Cgroup(PathBuf),
-    PerTask,
-}
+/// The cgroup below which each sandbox gets its own. Without one, memory is accounted per task.
+#[derive(Debug)]
+pub(super) struct Parent(Option<PathBuf>);
 
-impl Mechanism {
-    /// Returns the best mechanism on this system, or the requested one.
+impl Parent {
+    /// Finds a cgroup, unless another mechanism is requested.
     ///
     /// # Errors
-    /// Returns [`SandboxError::NoIsolation`] if it is not available.
-    pub(super) fn choose(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
+    /// Returns [`SandboxError::NoIsolation`] if the mechanism is not available.
+    pub(super) fn find(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
         if wanted != Some(Accounting::PerTask)
             && let Some(parent) = cgroup::parent()
         {
             cgroup::remove_leftovers(&parent);
             if Cgroup::create(&parent, &Limits::default()).is_ok() {
-                return Ok(Self::Cgroup(parent));
+                return Ok(Self(Some(parent)));
             }
         }
-        match wanted {
-            None | Some(Accounting::PerTask) if processes::is_readable() => Ok(Self::PerTask),
-            None | Some(Accounting::PerTask) => Err(SandboxError::NoIsolation(
-                "cannot account for memory: no cgroup is delegated, and /proc does not list child \
-                 processes; mount /proc, or run under `systemd-run --user --scope`"
-                    .to_owned(),
-            )),
-            Some(Accounting::CgroupV2) => Err(SandboxError::NoIsolation(
-                "cannot account for memory with cgroup_v2: no cgroup with the `memory` and `pids` \
-                 controllers is delegated to this process"
-                    .to_owned(),
-            )),
-        }
+        let reason = if wanted == Some(Accounting::CgroupV2) {
+            "cannot account for memory with cgroup_v2: no cgroup with the `memory` and `pids` \
+             controllers is delegated to this process"
+        } else if processes::is_readable() {
+            return Ok(Self(None));
+        } else {
+            "cannot account for memory: no cgroup is delegated, and /proc does not list child \
+             processes; mount /proc, or run under `systemd-run --user --scope`"
+        };
+        Err(SandboxError::NoIsolation(reason.to_owned()))
     }
 
     pub(super) fn accounting(&self) -> Accounting {
-        match self {
-            Self::Cgroup(_) => Accounting::CgroupV2,
-            Self::PerTask => Accounting::PerTask,
+        match self.0 {
+            Some(_) => Accounting::CgroupV2,
+            None => Accounting::PerTask,
         }
     }
 
     /// Returns a meter for one command.
     pub(super) fn meter(&self, limits: &Limits) -> Result<Meter, SandboxError> {
         self.accounting().record();
-        match self {
-            Self::PerTask => Ok(Meter::PerTask(Tasks::default())),
-            Self::Cgroup(parent) => Cgroup::create(parent, limits)
-                .map(Meter::Cgroup)
-                .map_err(|error| SandboxError::io("creating the sandbox's cgroup", error)),
-        }
+        let Some(parent) = &self.0 else {
+            return Ok(Meter::PerTask(Tasks::default()));
+        };
+        Cgroup::create(parent, limits)
+            .map(Meter::Cgroup)
+            .map_err(|error| SandboxError::io("creating the sandbox's cgroup", error))
     }
 }
 
@@ -148,8 +141,6 @@ impl Mechanism {
 pub(super) enum Meter {
     Cgroup(Cgroup),
     PerTask(Tasks),
-    /// The processes' resident memory. The figure can be incomplete.
-    Resident,
 }
 
 impl Meter {
@@ -162,7 +153,7 @@ impl Meter {
     pub(super) fn join(&self, pid: u32) -> std::io::Result<()> {
         match self {
             Self::Cgroup(cgroup) => cgroup.join(pid),
-            Self::PerTask(_) | Self::Resident => Ok(()),
+            Self::PerTask(_) => Ok(()),
         }
     }
 
@@ -174,7 +165,6 @@ impl Meter {
         match self {
             Self::Cgroup(cgroup) => cgroup.is_exceeded(),
             Self::PerTask(tasks) => tasks.is_exceeded(root, is_ready, limit),
-            Self::Resident => tasks::resident(root) > limit,
         }
     }
 

@@ -59,12 +59,6 @@ impl Tasks {
     }
 }
 
-/// Returns the resident memory of all descendants of `root` that is not backed by a file on disk, in bytes.
-pub(super) fn resident(root: u32) -> u64 {
-    let resident = |pid| sum_of(&status(pid), &["RssAnon:", "RssShmem:"]);
-    processes::descendants(root).into_iter().map(resident).sum()
-}
-
 /// Returns the memory of one process without its files, in bytes. With `is_exact`, a page shared by several processes
 /// is divided among them, which the kernel computes page by page.
 fn memory(pid: u32, is_exact: bool) -> u64 {

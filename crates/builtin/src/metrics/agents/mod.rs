@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use crate::contract::Unscored;
 use crate::contract::weights::check;
-use crate::contract::{Unscored, Weights};
 use crate::json::found;
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
@@ -55,20 +55,21 @@ mod planning;
 #[metric(weighted(subtask_planning = 0.6, synthesis = 0.4))]
 pub struct Combined;
 
-/// Returns the value of a field, parsed if it is a string; or why it is not valid JSON.
+/// Returns the value of a field, parsed if it is a string; or why there is none.
 ///
 /// # Errors
 /// Fails if the JSON is nested too deep.
-pub(super) fn json_field<'a>(
+fn json_field<'a>(
     field: &str,
-    value: &'a Value,
+    value: Option<&'a Value>,
 ) -> Result<Result<Cow<'a, Value>, String>, Unscored> {
-    let Value::String(json) = value else {
-        return Ok(Ok(Cow::Borrowed(value)));
+    let value = match present(field, value) {
+        Ok(Value::String(json)) => json,
+        other => return Ok(other.map(Cow::Borrowed)),
     };
-    match serde_json::from_str(json) {
+    match serde_json::from_str(value) {
         Ok(value) => Ok(Ok(Cow::Owned(value))),
-        Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => {
+        Err(_) if serde_json::from_str::<IgnoredAny>(value).is_ok() => {
             let reason = format!("`pred.{field}` is JSON nested deeper than 127 levels");
             Err(Unscored::Because(reason))
         }
@@ -76,106 +77,100 @@ pub(super) fn json_field<'a>(
     }
 }
 
-pub(super) fn missing(field: &str) -> String {
-    format!("`{field}` is missing")
+/// Returns the list in a field, parsed if it is a string; or why there is none.
+///
+/// # Errors
+/// Fails if the JSON is nested too deep.
+fn json_list<'a>(
+    field: &str,
+    value: Option<&'a Value>,
+) -> Result<Result<Cow<'a, [Value]>, String>, Unscored> {
+    let value = json_field(field, value)?;
+    Ok(value.and_then(|value| match value {
+        Cow::Borrowed(Value::Array(items)) => Ok(Cow::Borrowed(&items[..])),
+        Cow::Owned(Value::Array(items)) => Ok(Cow::Owned(items)),
+        _ => Err(format!("`{field}` is not a list")),
+    }))
+}
+
+fn present<'a>(field: &str, value: Option<&'a Value>) -> Result<&'a Value, String> {
+    value.ok_or_else(|| format!("`{field}` is missing"))
+}
+
+fn unexpected(field: &str, expected: &str, value: &Value) -> String {
+    format!("`{field}`: expected {expected}, found {}", found(value))
+}
+
+/// Returns the reason as an error, unless a condition holds.
+fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Result<(), String> {
+    holds.then_some(()).ok_or_else(reason)
 }
 
 /// Checks for a boolean, or a string that contains one in any case.
-pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
-    match value {
-        None => Some(missing(field)),
-        Some(Value::Bool(_)) => None,
-        Some(Value::String(text))
-            if matches!(&*text.trim().to_ascii_lowercase(), "true" | "false") =>
-        {
-            None
-        }
-        Some(other) => Some(format!(
-            "`{field}`: expected true or false, found {}",
-            found(other)
-        )),
-    }
+fn boolean(field: &str, value: Option<&Value>) -> Result<(), String> {
+    let value = present(field, value)?;
+    let text = value.as_str().map(|text| text.trim().to_ascii_lowercase());
+    let is_boolean = value.is_boolean() || matches!(text.as_deref(), Some("true" | "false"));
+    ensure(is_boolean, || unexpected(field, "true or false", value))
 }
 
 /// Checks for a number in a closed interval, or a string that contains one.
-pub(super) fn number_in(
-    field: &str,
-    value: Option<&Value>,
-    [min, max]: [f64; 2],
-) -> Option<String> {
-    let Some(value) = value else {
-        return Some(missing(field));
-    };
+fn number_in(field: &str, value: Option<&Value>, [min, max]: [f64; 2]) -> Result<(), String> {
+    let value = present(field, value)?;
     let number = match value {
         Value::String(text) => text.trim().parse().ok(),
         value => value.as_f64(),
     };
     // The string "NaN" parses as a number that is in no interval.
     let is_in_range = number.is_some_and(|number| (min..=max).contains(&number));
-    let found = || found(value);
-    let wrong = || {
-        format!(
-            "`{field}`: expected a number in {min}..={max}, found {}",
-            found()
-        )
-    };
-    (!is_in_range).then(wrong)
+    ensure(is_in_range, || {
+        unexpected(field, &format!("a number in {min}..={max}"), value)
+    })
 }
 
 /// Checks for a string with a minimum number of characters, one of them a letter or digit.
-pub(super) fn substantive(field: &str, value: Option<&Value>, min_chars: u64) -> Option<String> {
-    let text = match value {
-        None => return Some(missing(field)),
-        Some(Value::String(text)) => text,
-        Some(other) => {
-            return Some(format!(
-                "`{field}`: expected a string, found {}",
-                found(other)
-            ));
-        }
-    };
+fn substantive(field: &str, value: Option<&Value>, min_chars: u64) -> Result<(), String> {
+    let value = present(field, value)?;
+    let text = value.as_str();
+    let text = text.ok_or_else(|| unexpected(field, "a string", value))?;
     let chars = length(text);
-    if chars < min_chars {
-        return Some(format!(
-            "`{field}`: expected at least {min_chars} characters, found {chars}"
-        ));
-    }
-    let has_alphanumeric = text.chars().any(char::is_alphanumeric);
-    (!has_alphanumeric).then(|| format!("`{field}` contains no letter or digit"))
+    ensure(chars >= min_chars, || {
+        format!("`{field}`: expected at least {min_chars} characters, found {chars}")
+    })?;
+    ensure(text.chars().any(char::is_alphanumeric), || {
+        format!("`{field}` contains no letter or digit")
+    })
 }
 
 /// Returns the number of characters in NFC, counting a run of white space between words as one.
 fn length(text: &str) -> u64 {
     let text = NormalForm::Nfc.apply(text);
-    let (mut chars, mut words) = (0, 0_u64);
-    for word in text.split_whitespace() {
-        chars += word.chars().count() as u64;
-        words += 1;
-    }
-    chars + words.saturating_sub(1)
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().count() as u64
 }
 
 /// Returns `true` if a value is a string that is not blank.
-pub(super) fn is_nonblank_string(value: Option<&Value>) -> bool {
+fn is_nonblank_string(value: Option<&Value>) -> bool {
     let text = value.and_then(Value::as_str);
     text.is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Returns the reason for the first item that fails a check, with its number from 1 and the number of further failures.
-pub(super) fn first_failure(
+/// Checks each item. The error names the first item that fails, by its number from 1, and the number of further
+/// failures.
+fn check_each(
     noun: &str,
     items: &[Value],
-    check: impl Fn(&Value) -> Option<String>,
-) -> Option<String> {
-    let mut failures = items
-        .iter()
-        .enumerate()
-        .filter_map(|(at, item)| check(item).map(|reason| format!("{noun} {}: {reason}", at + 1)));
-    let first = failures.next()?;
-    Some(match failures.count() {
-        0 => first,
-        more => format!("{first}, and {more} more"),
-    })
+    check: impl Fn(&Value) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut failures = (1..).zip(items).filter_map(|(number, item)| {
+        let reason = check(item).err()?;
+        Some(format!("{noun} {number}: {reason}"))
+    });
+    match (failures.next(), failures.count()) {
+        (None, _) => Ok(()),
+        (Some(first), 0) => Err(first),
+        (Some(first), more) => Err(format!("{first}, and {more} more")),
+    }
 }
 
 /// Scores how well-formed a subtask's result is.
@@ -221,39 +216,28 @@ pub fn subtask_execution(
     #[param(default = 20)]
     min_reasoning_chars: u64,
 ) -> Result<Breakdown, Unscored> {
-    let weights = Weights::new(weights).map_err(Unscored::because)?;
-    let reasoning = substantive("reasoning", reasoning, min_reasoning_chars);
-    let score = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
-    let result = result.map(|result| json_field("result", result));
-    let (result, change) = match result.transpose()? {
-        None => ((0.0, Some(missing("result"))), (0.0, None)),
-        Some(Err(reason)) => ((0.0, Some(reason)), (0.0, None)),
-        Some(Ok(result)) => ((1.0, None), score(no_edit_or_command(&result))),
+    let (result, change) = match json_field("result", result)? {
+        Ok(result) => (Ok(()), edit_or_command(&result)),
+        Err(reason) => (Err(reason), Err(String::new())),
     };
-    let reasoning = score(reasoning);
-    Ok(Breakdown::new(
-        weights,
-        [
-            ("result", result),
-            ("edit_or_command", change),
-            ("reasoning", reasoning),
-        ],
-    ))
+    let reasoning = substantive("reasoning", reasoning, min_reasoning_chars);
+    let checks = [
+        ("result", result),
+        ("edit_or_command", change),
+        ("reasoning", reasoning),
+    ];
+    Breakdown::of_checks(weights, checks)
 }
 
-requires_valid! {
-    SubtaskExecution: |metric| check(&metric.weights);
-}
-
-fn no_edit_or_command(result: &Value) -> Option<String> {
+fn edit_or_command(result: &Value) -> Result<(), String> {
     if is_nonblank_string(Some(result)) || is_nonblank_string(result.get("command")) {
-        return None;
+        return Ok(());
     }
     let text = |field| result.get(field).and_then(Value::as_str);
     match (text("old_string"), text("new_string")) {
-        (Some(old), Some(new)) if old != new => None,
-        (Some(_), Some(_)) => Some("`old_string` and `new_string` are equal".to_owned()),
-        _ => Some("`result` has neither `old_string` and `new_string` nor a `command`".to_owned()),
+        (Some(old), Some(new)) if old != new => Ok(()),
+        (Some(_), Some(_)) => Err("`old_string` and `new_string` are equal".to_owned()),
+        _ => Err("`result` has neither `old_string` and `new_string` nor a `command`".to_owned()),
     }
 }
 
@@ -301,38 +285,26 @@ pub fn synthesis(
     #[param(default = 15)]
     min_summary_chars: u64,
 ) -> Result<Breakdown, Unscored> {
-    let weights = Weights::new(weights).map_err(Unscored::because)?;
-    let summary = substantive("summary", summary, min_summary_chars);
-    let confidence = number_in("confidence", confidence, [0.0, 1.0]);
-    Ok(Breakdown::of_checks(
-        weights,
-        [
-            ("success", boolean("success", success)),
-            ("summary", summary),
-            ("modified_files", invalid_files(modified_files)?),
-            ("confidence", confidence),
-        ],
-    ))
-}
-
-requires_valid! {
-    Synthesis: |metric| check(&metric.weights);
-}
-
-fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
-    let Some(files) = files else {
-        return Ok(Some(missing("modified_files")));
+    let files = json_list("modified_files", modified_files)?;
+    let is_name = |file: &Value| {
+        ensure(is_nonblank_string(Some(file)), || {
+            "expected a non-blank string".to_owned()
+        })
     };
-    let failure = match json_field("modified_files", files)? {
-        Err(reason) => Some(reason),
-        Ok(files) => match files.as_array() {
-            None => Some("`modified_files` is not a list".to_owned()),
-            Some(files) => first_failure("modified file", files, |file| {
-                (!is_nonblank_string(Some(file))).then(|| "expected a non-blank string".to_owned())
-            }),
-        },
-    };
-    Ok(failure)
+    let files = files.and_then(|files| check_each("modified file", &files, is_name));
+    let checks = [
+        ("success", boolean("success", success)),
+        (
+            "summary",
+            substantive("summary", summary, min_summary_chars),
+        ),
+        ("modified_files", files),
+        (
+            "confidence",
+            number_in("confidence", confidence, [0.0, 1.0]),
+        ),
+    ];
+    Breakdown::of_checks(weights, checks)
 }
 
 /// Scores how well-formed the assessment of a tool call is.
@@ -390,34 +362,39 @@ pub fn tool_step_utility(
     #[param(default = 6)]
     min_hint_chars: u64,
 ) -> Result<Breakdown, Unscored> {
-    let weights = Weights::new(weights).map_err(Unscored::because)?;
     let utility = interval(min_utility, max_utility).map_err(Unscored::Because)?;
-    let utility = number_in("step_utility", step_utility, utility);
-    let is_continued = boolean("should_continue", should_continue);
     let hint = substantive("next_action_hint", next_action_hint, min_hint_chars);
-    let confidence = number_in("confidence", confidence, [0.0, 1.0]);
-    Ok(Breakdown::of_checks(
-        weights,
-        [
-            ("step_utility", utility),
-            ("should_continue", is_continued),
-            ("next_action_hint", hint),
-            ("confidence", confidence),
-        ],
-    ))
+    let checks = [
+        (
+            "step_utility",
+            number_in("step_utility", step_utility, utility),
+        ),
+        (
+            "should_continue",
+            boolean("should_continue", should_continue),
+        ),
+        ("next_action_hint", hint),
+        (
+            "confidence",
+            number_in("confidence", confidence, [0.0, 1.0]),
+        ),
+    ];
+    Breakdown::of_checks(weights, checks)
 }
 
 requires_valid! {
+    SubtaskExecution: |metric| check(&metric.weights);
+    Synthesis: |metric| check(&metric.weights);
     ToolStepUtility: |metric| check(&metric.weights),
         interval(metric.min_utility, metric.max_utility).map(|_| ());
 }
 
 fn interval(min: f64, max: f64) -> Result<[f64; 2], String> {
     // NaN is not a valid bound.
-    let is_interval = min <= max;
-    is_interval.then_some([min, max]).ok_or_else(|| {
+    ensure(min <= max, || {
         format!("expected `min_utility` to be at most `max_utility`, found {min} and {max}")
-    })
+    })?;
+    Ok([min, max])
 }
 
 #[cfg(test)]
@@ -434,12 +411,12 @@ mod tests {
         );
         assert_eq!([length("  a \n b  "), length(" \t"), length("")], [3, 0, 0]);
         // 7 characters, 21 bytes.
-        assert!(substantive("reasoning", Some(&json!("東京都港区芝公")), 20).is_some());
+        assert!(substantive("reasoning", Some(&json!("東京都港区芝公")), 20).is_err());
     }
 
     #[test]
     fn the_bounds_are_inclusive_and_other_values_fail() {
-        let fits = |value| number_in("x", Some(&value), [0.0, 1.0]).is_none();
+        let fits = |value| number_in("x", Some(&value), [0.0, 1.0]) == Ok(());
         assert!(fits(json!(0)) && fits(json!(1.0)) && fits(json!(" 0.5 ")));
         assert!(!fits(json!(-0.001)) && !fits(json!(1.001)) && !fits(json!(true)));
         assert!(!fits(json!("NaN")) && !fits(json!("inf")) && !fits(json!("high")));

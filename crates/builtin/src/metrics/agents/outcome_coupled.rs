@@ -75,12 +75,12 @@ pub fn outcome_coupled(
     #[param(default = 1)]
     full_delta: u32,
 ) -> Result<Breakdown, Unscored> {
-    let weights = [
-        step_utility_weight,
-        repetition_weight,
-        verification_weight,
-        schema_weight,
-    ];
+    let weights = OutcomeWeights {
+        step_utility: step_utility_weight,
+        repetition: repetition_weight,
+        verification: verification_weight,
+        schema: schema_weight,
+    };
     let scorer = scorer(weights, full_delta).map_err(Unscored::Because)?;
     let step = ToolResultRecord {
         step_utility,
@@ -96,21 +96,18 @@ pub fn outcome_coupled(
 }
 
 requires_valid! {
-    OutcomeCoupled: |it| scorer(
-        [it.step_utility_weight, it.repetition_weight, it.verification_weight, it.schema_weight],
-        it.full_delta,
-    )
-    .map(|_| ());
+    OutcomeCoupled: |it| {
+        let weights = OutcomeWeights {
+            step_utility: it.step_utility_weight,
+            repetition: it.repetition_weight,
+            verification: it.verification_weight,
+            schema: it.schema_weight,
+        };
+        scorer(weights, it.full_delta).map(|_| ())
+    };
 }
 
-fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, String> {
-    let [step_utility, repetition, verification, schema] = weights;
-    let weights = OutcomeWeights {
-        step_utility,
-        repetition,
-        verification,
-        schema,
-    };
+fn scorer(weights: OutcomeWeights, full_delta: u32) -> Result<OutcomeCoupledScorer, String> {
     let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
     let full_delta =
         NonZeroU32::new(full_delta).ok_or("expected `full_delta` to be at least 1, found 0")?;

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{first_failure, json_field, missing};
+use super::{check_each, ensure, json_list, present};
+use crate::contract::Unscored;
 use crate::contract::weights::check;
-use crate::contract::{Unscored, Weights};
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::Searchable;
@@ -63,41 +63,27 @@ pub fn subtask_planning(
     #[param(default = words(VERBS))]
     verbs: Vec<String>,
 ) -> Result<Breakdown, Unscored> {
-    let weights = Weights::new(weights).map_err(Unscored::because)?;
-    let Some(subtasks) = subtasks else {
-        return Ok(invalid_plan(weights, missing("subtasks")));
+    let subtasks = json_list("subtasks", subtasks)?.and_then(|subtasks| {
+        let is_empty = || "`subtasks` is an empty list".to_owned();
+        ensure(!subtasks.is_empty(), is_empty).map(|()| subtasks)
+    });
+    let check = |check: &dyn Fn(&Value) -> Result<(), String>| match &subtasks {
+        Ok(subtasks) => check_each("subtask", subtasks, check),
+        Err(_) => Err(String::new()),
     };
-    let plan = match json_field("subtasks", subtasks)? {
-        Ok(plan) => plan,
-        Err(reason) => return Ok(invalid_plan(weights, reason)),
-    };
-    let subtasks = match plan.as_array().map(Vec::as_slice) {
-        None => return Ok(invalid_plan(weights, "`subtasks` is not a list".to_owned())),
-        Some([]) => {
-            return Ok(invalid_plan(
-                weights,
-                "`subtasks` is an empty list".to_owned(),
-            ));
-        }
-        Some(subtasks) => subtasks,
-    };
-    let is_unknown = |action: &str| !actions.iter().any(|known| known == action);
-    let needs_path =
-        |action: &str| is_unknown(action) || file_actions.iter().any(|it| it == action);
-    let check =
-        |check: &dyn Fn(&Value) -> Option<String>| first_failure("subtask", subtasks, check);
-    let of_actions = check(&|subtask| unknown_action(subtask, &actions));
-    let of_targets = check(&|subtask| invalid_target(subtask, &needs_path, &bare_names));
-    let of_instructions = check(&|subtask| invalid_instruction(subtask, &verbs));
-    Ok(Breakdown::of_checks(
-        weights,
-        [
-            ("subtasks", check(&missing_field)),
-            ("actions", of_actions),
-            ("targets", of_targets),
-            ("instructions", of_instructions),
-        ],
-    ))
+    let has = |list: &[String], action: &str| list.iter().any(|it| it == action);
+    let needs_path = |action: &str| has(&file_actions, action) || !has(&actions, action);
+    let of_fields = check(&has_fields);
+    let of_actions = check(&|subtask| known_action(subtask, &actions));
+    let of_targets = check(&|subtask| valid_target(subtask, &needs_path, &bare_names));
+    let of_instructions = check(&|subtask| actionable(subtask, &verbs));
+    let checks = [
+        ("subtasks", subtasks.and(of_fields)),
+        ("actions", of_actions),
+        ("targets", of_targets),
+        ("instructions", of_instructions),
+    ];
+    Breakdown::of_checks(weights, checks)
 }
 
 requires_valid! {
@@ -108,56 +94,35 @@ fn words(list: &str) -> Vec<String> {
     list.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Returns a breakdown whose four checks all fail for the same reason.
-fn invalid_plan(weights: Weights<4>, reason: String) -> Breakdown {
-    let failed = (0.0, None);
-    let subtasks = ("subtasks", (0.0, Some(reason)));
-    Breakdown::new(
-        weights,
-        [
-            subtasks,
-            ("actions", failed.clone()),
-            ("targets", failed.clone()),
-            ("instructions", failed),
-        ],
-    )
+fn has_fields(subtask: &Value) -> Result<(), String> {
+    let subtask = subtask.as_object().ok_or("it is not an object")?;
+    for field in ["id", "action", "target", "instruction"] {
+        let value = subtask.get(field);
+        present(field, value.filter(|it| !it.is_null() || field == "target"))?;
+    }
+    Ok(())
 }
 
-fn missing_field(subtask: &Value) -> Option<String> {
-    let Some(subtask) = subtask.as_object() else {
-        return Some("it is not an object".to_owned());
-    };
-    let has = |field: &&&str| match subtask.get(**field) {
-        Some(Value::Null) => **field == "target",
-        value => value.is_some(),
-    };
-    let fields = ["id", "action", "target", "instruction"];
-    let absent = fields.iter().find(|field| !has(field));
-    absent.map(|field| missing(field))
+fn known_action(subtask: &Value, actions: &[String]) -> Result<(), String> {
+    let action = text(subtask, "action").ok_or("its `action` is not a string")?;
+    ensure(actions.iter().any(|known| known == action), || {
+        let known = actions.join(", ");
+        format!("unknown action {action:?}; expected one of {known}")
+    })
 }
 
-fn unknown_action(subtask: &Value, actions: &[String]) -> Option<String> {
-    let Some(action) = text(subtask, "action") else {
-        return Some("its `action` is not a string".to_owned());
-    };
-    let is_known = actions.iter().any(|known| known == action);
-    let known = || actions.join(", ");
-    (!is_known).then(|| format!("unknown action {action:?}; expected one of {}", known()))
-}
-
-fn invalid_target(
+fn valid_target(
     subtask: &Value,
     needs_path: &dyn Fn(&str) -> bool,
     bare_names: &[String],
-) -> Option<String> {
+) -> Result<(), String> {
     if !needs_path(text(subtask, "action").unwrap_or_default()) {
-        return None;
+        return Ok(());
     }
-    match text(subtask, "target") {
-        Some(target) if is_path(target, bare_names) => None,
-        Some(target) => Some(format!("its target {target:?} is not a path")),
-        None => Some("its `target` is not a string".to_owned()),
-    }
+    let target = text(subtask, "target").ok_or("its `target` is not a string")?;
+    ensure(is_path(target, bare_names), || {
+        format!("its target {target:?} is not a path")
+    })
 }
 
 fn is_path(target: &str, bare_names: &[String]) -> bool {
@@ -167,19 +132,16 @@ fn is_path(target: &str, bare_names: &[String]) -> bool {
     has_valid_chars && looks_like_path && !target.contains("://")
 }
 
-fn invalid_instruction(subtask: &Value, verbs: &[String]) -> Option<String> {
-    let Some(instruction) = text(subtask, "instruction") else {
-        return Some("its `instruction` is not a string".to_owned());
-    };
+fn actionable(subtask: &Value, verbs: &[String]) -> Result<(), String> {
+    let instruction = text(subtask, "instruction").ok_or("its `instruction` is not a string")?;
     let words = instruction.trim_start_matches(|c: char| !c.is_alphabetic());
-    if words.is_empty() {
-        return Some("its instruction contains no word".to_owned());
-    }
-    let first = words.split_whitespace().next().unwrap_or(words);
-    let starts_with_verb = |text: &Searchable<'_>| verbs.iter().any(|verb| text.starts_with(verb));
-    let is_actionable = verbs.is_empty() || starts_with_verb(&Searchable::new(words, false, true));
-    (!is_actionable)
-        .then(|| format!("its instruction starts with {first:?}, which is not a known verb"))
+    let first = words.split_whitespace().next();
+    let first = first.ok_or("its instruction contains no word")?;
+    let text = Searchable::new(words, false, true);
+    let starts_with_verb = verbs.iter().any(|verb| text.starts_with(verb));
+    ensure(verbs.is_empty() || starts_with_verb, || {
+        format!("its instruction starts with {first:?}, which is not a known verb")
+    })
 }
 
 fn text<'a>(subtask: &'a Value, field: &str) -> Option<&'a str> {

@@ -48,23 +48,22 @@ pub(super) fn compare(
 /// Returns the expected strings of a gold row, at least one. A cell that is not a list of strings is a string.
 pub(super) fn expected<'r>(row: &'r Fields, field: &str) -> Result<Vec<Cow<'r, str>>, Unscored> {
     let gold = field::value(row, Side::Gold, field)?;
-    let texts: Option<Vec<_>> = match gold {
+    let is_cell = gold.is_string() && row.is_cell(field);
+    let cell = || <Vec<String>>::read(gold, true).ok().filter(|_| is_cell);
+    let texts = match gold {
         Value::Array(texts) if texts.iter().all(Value::is_string) => {
-            Some(texts.iter().map(field::written).collect())
+            texts.iter().map(field::written).collect()
         }
-        Value::String(_) if row.is_cell(field) => {
-            let texts = <Vec<String>>::read(gold, true).ok();
-            texts.map(|texts| texts.into_iter().map(Cow::Owned).collect())
-        }
-        _ => None,
+        gold => match cell() {
+            Some(texts) => texts.into_iter().map(Cow::Owned).collect(),
+            None => vec![field::written(gold)],
+        },
     };
-    match texts {
-        Some(texts) if texts.is_empty() => Err(Unscored::because(
-            "the list of expected answers is empty; add at least one",
-        )),
-        Some(texts) => Ok(texts),
-        None => Ok(vec![field::written(gold)]),
+    if texts.is_empty() {
+        let reason = "the list of expected answers is empty; add at least one";
+        return Err(Unscored::because(reason));
     }
+    Ok(texts)
 }
 
 fn same(

@@ -3,7 +3,6 @@
 //! A metric's own parameter with one of these names takes precedence.
 
 use std::fmt::Display;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -34,9 +33,14 @@ pub(super) fn settings(
     };
     let (threshold, strict, cost) = (take("threshold"), take("strict"), take("cost"));
     let (name, number) = (declared.name, "a number, as in 0.8");
+    // The standard library's errors add nothing.
     let settings = InstanceSettings {
-        threshold: read(name, "threshold", threshold, number, f64::from_str)?,
-        strict: read(name, "strict", strict, "`true` or `false`", bool::from_str)?,
+        threshold: read(name, "threshold", threshold, number, |text| {
+            text.parse().ok().ok_or("")
+        })?,
+        strict: read(name, "strict", strict, "`true` or `false`", |text| {
+            text.parse().ok().ok_or("")
+        })?,
         cost_msats: read(name, "cost", cost, COST, parse_msats)?,
     };
     rest.cost_msats = settings.cost_msats;
@@ -54,11 +58,7 @@ pub(super) fn apply<M>(
     settings: InstanceSettings,
 ) -> Result<Instance<M>, ParamError> {
     let instance = Instance::new(metric, declared, settings).checked();
-    instance.map_err(|error| ParamError::Setting {
-        metric: declared.name.to_owned(),
-        setting: error.setting,
-        reason: error.to_string(),
-    })
+    instance.map_err(|error| rejected(&declared, error.setting, &error))
 }
 
 /// Applies the settings to a metric created in code.
@@ -70,23 +70,24 @@ pub(super) fn adjust(
     settings: InstanceSettings,
 ) -> Result<Arc<dyn Metric>, ParamError> {
     let spec = metric.spec();
-    let rejected = |setting, reason| {
-        Err(ParamError::Setting {
-            metric: spec.name.to_owned(),
-            setting,
-            reason,
-        })
-    };
     if spec.strict && settings.strict == Some(false) {
-        return rejected("strict", IS_STRICT.to_owned());
+        return Err(rejected(&spec, "strict", &IS_STRICT));
     }
     if spec.strict && settings.threshold.is_some() {
-        return rejected("threshold", IS_STRICT.to_owned());
+        return Err(rejected(&spec, "threshold", &IS_STRICT));
     }
     if let Err(error) = settings.apply(spec) {
-        return rejected(error.setting, error.to_string());
+        return Err(rejected(&spec, error.setting, &error));
     }
     Ok(Arc::new(Adjusted { metric, settings }))
+}
+
+fn rejected(spec: &MetricSpec<'_>, setting: &'static str, reason: &dyn Display) -> ParamError {
+    ParamError::Setting {
+        metric: spec.name.to_owned(),
+        setting,
+        reason: reason.to_string(),
+    }
 }
 
 const IS_STRICT: &str = "this metric was made strict in code, so its scores are already 0 or 1; change the setting in code";
@@ -181,21 +182,14 @@ fn read<T, E: Display>(
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ParamError> {
     let Some(text) = text else { return Ok(None) };
-    match parse(text.trim()) {
-        Ok(value) => Ok(Some(value)),
-        Err(error) => Err(ParamError::WrongType {
-            metric: metric.to_owned(),
-            param: setting.to_owned(),
-            expected: expected.to_owned(),
-            found: text,
-            // The standard library's errors add nothing.
-            reason: if setting == "cost" {
-                error.to_string()
-            } else {
-                String::new()
-            },
-        }),
-    }
+    let value = parse(text.trim());
+    value.map(Some).map_err(|reason| ParamError::WrongType {
+        metric: metric.to_owned(),
+        param: setting.to_owned(),
+        expected: expected.to_owned(),
+        found: text.clone(),
+        reason: reason.to_string(),
+    })
 }
 
 /// A metric's parameter that is named like a setting.

@@ -127,7 +127,7 @@ impl Command<'_> {
         all.push(Requirement::check(metric, move || {
             let (isolation, job) = (isolation.clone(), Arc::clone(&job));
             async move {
-                let checked = isolation.preflight(&job).await;
+                let checked = isolation.0.preflight(&job).await;
                 checked.map_err(|error| error.to_string())
             }
         }));

@@ -16,9 +16,7 @@ use crate::contract::{
 };
 use crate::metric;
 use crate::metrics::inputs as fields;
-use crate::sandbox::{
-    Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unconfined, check_path,
-};
+use crate::sandbox::{Bubblewrap, SandboxProvider, check_path};
 
 pub use command::{CommandSettings, CommandSettingsSetters};
 pub use test_results::{TestPass, VerificationDelta, test_pass, verification_delta};
@@ -77,28 +75,18 @@ impl FileSource {
         }
     }
 
-    fn append_to(
-        &self,
-        content: &mut String,
-        example: &Example,
-        pred: &Prediction,
-    ) -> Result<(), Unscored> {
+    fn content(&self, example: &Example, pred: &Prediction) -> Result<String, Unscored> {
         match self {
-            Self::Text(text) => content.push_str(text),
-            Self::Parts(parts) => {
-                for part in parts {
-                    part.append_to(content, example, pred)?;
-                }
-            }
+            Self::Text(text) => Ok(text.clone()),
+            Self::Parts(parts) => parts.iter().map(|it| it.content(example, pred)).collect(),
             Self::Field(side, name) => {
                 let row = match side {
                     Side::Gold => &example.data,
                     Side::Pred => &pred.data,
                 };
-                content.push_str(&fields::written(fields::value(row, *side, name)?));
+                Ok(fields::written(fields::value(row, *side, name)?).into_owned())
             }
         }
-        Ok(())
     }
 }
 
@@ -160,13 +148,11 @@ impl SandboxFiles {
     ) -> Result<(Contents, Contents), Unscored> {
         let (mut read_only, mut writable) = (Vec::new(), Vec::new());
         for (path, source) in &self.0 {
-            let mut content = String::new();
-            source.append_to(&mut content, example, pred)?;
             let files = match source.field_of_prediction() {
                 Some(_) => &mut writable,
                 None => &mut read_only,
             };
-            files.push((path.clone(), content));
+            files.push((path.clone(), source.content(example, pred)?));
         }
         Ok((read_only, writable))
     }
@@ -219,21 +205,6 @@ impl Isolation {
     pub fn with_provider(provider: impl SandboxProvider + 'static) -> Self {
         Self(Arc::new(provider))
     }
-
-    /// Creates a setting that runs commands without isolation.
-    ///
-    /// The command has all permissions of the current process. See [`Unconfined`].
-    pub fn none_because_i_trust_the_code() -> Self {
-        Self::with_provider(Unconfined::run_without_isolation_because_i_trust_the_code())
-    }
-
-    pub(super) async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        self.0.run(job).await
-    }
-
-    pub(super) async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
-        self.0.preflight(job).await
-    }
 }
 
 impl Default for Isolation {
@@ -253,12 +224,9 @@ impl<'de> Deserialize<'de> for Isolation {
         let name = String::deserialize(deserializer)?;
         match &*name {
             "bubblewrap" => Ok(Self::default()),
-            other => {
-                let expected = "expected the isolation `bubblewrap`";
-                Err(D::Error::custom(format_args!(
-                    "{expected}, found `{other}`"
-                )))
-            }
+            other => Err(D::Error::custom(format_args!(
+                "expected the isolation `bubblewrap`, found `{other}`"
+            ))),
         }
     }
 }

@@ -51,12 +51,10 @@ impl Command<'_> {
         self.validate_check().map_err(Unscored::Because)?;
         let (read_only, files) = self.settings.files.of_row(example, pred)?;
         let job = Job {
-            command: self.command.to_owned(),
             files,
             read_only,
             folder: self.folder(),
-            requires: requires([self.command]),
-            ..self.job()
+            ..self.job(self.command)
         };
         match self.check_command() {
             Some(check) => {
@@ -68,7 +66,7 @@ impl Command<'_> {
     }
 
     async fn run_job(&self, job: &Job) -> Result<Report, Unscored> {
-        let report = self.settings.isolation.run(job).await;
+        let report = self.settings.isolation.0.run(job).await;
         report.map_err(Unscored::because)
     }
 
@@ -94,11 +92,9 @@ impl Command<'_> {
         write_result(dir.path(), code, &results.report)
             .map_err(|error| io("writing the output", &error))?;
         let job = Job {
-            command: check.to_owned(),
             read_only,
-            requires: requires([check]),
             program: Some(dir.path().to_owned()),
-            ..self.job()
+            ..self.job(check)
         };
         Ok(StageResults {
             program_failure: self.failure(&results, 0),
@@ -111,9 +107,11 @@ impl Command<'_> {
         (!folder.is_empty()).then(|| folder.into())
     }
 
-    /// Returns the settings that all rows and both stages share.
-    fn job(&self) -> Job {
+    /// Returns a stage's job without its files.
+    fn job(&self, command: &str) -> Job {
         Job {
+            command: command.to_owned(),
+            requires: requires([command]),
             readable: self.settings.readable.iter().map(Into::into).collect(),
             limits: Limits {
                 time_secs: self.timeout_secs,
@@ -132,7 +130,7 @@ impl Command<'_> {
             folder: self.folder(),
             // The preflight check writes no files to it.
             keep: self.check_command().map(|_| Path::new(FILES).to_owned()),
-            ..self.job()
+            ..self.job(self.command)
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Test results: whether all tests pass, and whether more pass than before.
 
+use std::cmp::Ordering;
+
 use super::command::{Command, CommandSettings, command_metric, tail};
 use super::stages::StageResults;
 use crate::contract::{Example, Explained, FeedbackMetric, MetricScore, Prediction, Unscored};
 use crate::metric;
-use crate::sandbox::Termination;
 use crate::sandbox::counts::{self, Counts};
+use crate::sandbox::{Report, Termination};
 
 /// Passes if the tests pass.
 ///
@@ -65,10 +67,9 @@ pub async fn test_pass(
         settings,
     };
     let results = command.run(example, pred).await?;
-    let failure = command.failure(&results, 0);
-    let output = tail(&results.report.stdout).to_owned();
-    let score = score(&count(&results), failure, partial_credit);
-    let is_shown = output.trim().is_empty() || score.feedback.ends_with(&output);
+    let output = tail(&results.report.stdout);
+    let score = score(&results, command.failure(&results, 0), partial_credit);
+    let is_shown = output.trim().is_empty() || score.feedback.ends_with(output);
     let details = (!is_shown).then(|| format!("{}\n{output}", score.feedback));
     Ok(Explained { score, details })
 }
@@ -79,12 +80,11 @@ enum Tests {
     Counted(Counts),
     /// The command did not finish the tests: it was killed, or failed without a summary.
     Crashed,
-    /// The command succeeded, but its output has no summary. Contains the end of the output.
-    Unreadable(String),
+    /// The command succeeded, but its output has no summary.
+    Unreadable,
 }
 
-fn count(results: &StageResults) -> Tests {
-    let report = &results.report;
+fn count(report: &Report) -> Tests {
     let was_killed = match report.termination {
         // The shell reports a signal as 128 plus its number.
         Termination::Exited(code) => (129..=192).contains(&code),
@@ -93,56 +93,37 @@ fn count(results: &StageResults) -> Tests {
     match counts::parse_streams(&[&report.stdout, &report.stderr]) {
         _ if was_killed => Tests::Crashed,
         Some(counts) => Tests::Counted(counts),
-        None if report.termination == Termination::Exited(0) => {
-            Tests::Unreadable(results.output().to_owned())
-        }
+        None if report.termination == Termination::Exited(0) => Tests::Unreadable,
         None => Tests::Crashed,
     }
 }
 
-fn score(tests: &Tests, failure: Option<String>, partial_credit: bool) -> FeedbackMetric {
-    let counts = match tests {
-        Tests::Counted(counts) => *counts,
+fn score(results: &StageResults, failure: Option<String>, partial_credit: bool) -> FeedbackMetric {
+    let counts = match count(&results.report) {
+        Tests::Counted(counts) => counts,
         Tests::Crashed => {
             let failure = failure.unwrap_or_default();
             return FeedbackMetric::new(0.0, format!("the tests did not finish; {failure}"));
         }
-        Tests::Unreadable(output) => {
+        Tests::Unreadable => {
+            let output = results.output();
             let feedback = format!("no test summary found in the output; exit code 0\n{output}");
             return FeedbackMetric::new(0.0, feedback.trim_end().to_owned());
         }
     };
-    let Counts {
-        passed,
-        failed,
-        skipped,
-    } = counts;
-    let summary = format!("{passed} passed, {failed} failed, {skipped} skipped");
-    let all_passed = failed == 0 && passed > 0 && failure.is_none();
-    let value = match (all_passed, partial_credit) {
-        (true, _) => 1.0,
-        (false, true) => share(counts, failure.is_none()),
-        (false, false) => 0.0,
-    };
-    let feedback = match failure {
-        Some(failure) => format!("{summary}; {failure}"),
-        None => summary,
-    };
-    FeedbackMetric::new(value, feedback)
+    let (passed, failed, skipped) = (counts.passed, counts.failed, counts.skipped);
+    // A command that failed although no test did counts as one failed test.
+    let is_failed_alone = failure.is_some() && failed == 0;
+    let run = counts.run().saturating_add(is_failed_alone.into());
+    let is_counted = partial_credit || passed == run;
+    // Counts of tests are exact in a float.
+    let share = passed as f64 / run.max(1) as f64;
+    let failure = failure.map_or_else(String::new, |failure| format!("; {failure}"));
+    let feedback = format!("{passed} passed, {failed} failed, {skipped} skipped{failure}");
+    FeedbackMetric::new(if is_counted { share } else { 0.0 }, feedback)
         .with_metadata("passed", passed)
         .with_metadata("failed", failed)
         .with_metadata("skipped", skipped)
-}
-
-/// Returns the share of tests that passed; below 1 if the command failed for another reason.
-// Counts of tests are exact in a float.
-fn share(counts: Counts, is_success: bool) -> f64 {
-    match counts.run() {
-        0 => 0.0,
-        run if is_success => counts.passed as f64 / run as f64,
-        // The command failed although no test did; this counts as one failed test.
-        run => counts.passed as f64 / (run + u64::from(counts.failed == 0)) as f64,
-    }
 }
 
 /// Scores the change in the number of passing tests.
@@ -197,31 +178,29 @@ pub async fn verification_delta(
         settings,
     };
     let results = command.run(example, pred).await?;
-    let failure = command.failure(&results, 0).unwrap_or_default();
-    let (after, crash) = match count(&results) {
+    let (after, crash) = match count(&results.report) {
         Tests::Counted(counts) => (counts.passed, String::new()),
-        Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
-        Tests::Unreadable(output) => {
+        Tests::Crashed => {
+            let failure = command.failure(&results, 0).unwrap_or_default();
+            (0, format!("; the tests did not finish: {failure}"))
+        }
+        Tests::Unreadable => {
+            let output = results.output();
             return Err(Unscored::Because(format!(
                 "expected a test summary in the output of the test command, found none; its last lines: {output:?}; use a \
                  command that prints one (see `list verification_delta`)"
             )));
         }
     };
-    Ok(delta(tests_passing, after, &crash))
-}
-
-/// Returns the score for these numbers of passing tests. `crash` ends the details.
-fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
-    let value = match after.cmp(&before) {
-        std::cmp::Ordering::Greater => 1.0,
-        std::cmp::Ordering::Equal => 0.5,
-        std::cmp::Ordering::Less => 0.0,
+    let value = match after.cmp(&tests_passing) {
+        Ordering::Greater => 1.0,
+        Ordering::Equal => 0.5,
+        Ordering::Less => 0.0,
     };
-    let delta = i128::from(after) - i128::from(before);
-    let details = format!("Tests before: {before}, after: {after}, delta: {delta}{crash}");
+    let delta = i128::from(after) - i128::from(tests_passing);
+    let details = format!("Tests before: {tests_passing}, after: {after}, delta: {delta}{crash}");
     let score = MetricScore::new(value).with_confidence(0.9);
-    score.with_details(details).with_cost_msats(500)
+    Ok(score.with_details(details).with_cost_msats(500))
 }
 
 command_metric!(TestPass, TestPassBuilder, |_| Ok(()));

@@ -198,7 +198,7 @@ impl ToolSchemas {
     pub fn new<'s, N: Into<String>>(
         schemas: impl IntoIterator<Item = (N, &'s Value)>,
     ) -> Result<Self, InvalidSchema> {
-        let mut patterns = MAX_PATTERNS;
+        let mut patterns = 0;
         let mut tools = IndexMap::new();
         for (tool, schema) in schemas {
             let tool = tool.into();
@@ -219,77 +219,62 @@ impl ToolSchemas {
     }
 }
 
-/// Compiles a schema, and charges its patterns to what is left of [`MAX_PATTERNS`].
-fn compiled(schema: &Value, patterns_left: &mut u64) -> Result<Tool, String> {
+/// Compiles a schema, and adds the size of its patterns to that of the schemas before it.
+fn compiled(schema: &Value, patterns: &mut u64) -> Result<Tool, String> {
     if is_too_deep(schema) {
         return Err(TooDeep.to_string());
     }
-    let mut references = 0;
-    measure(schema, patterns_left, &mut references)?;
+    let (size, references) = measure(schema);
+    *patterns = patterns.saturating_add(size);
+    if *patterns > MAX_PATTERNS {
+        return Err(format!(
+            "its patterns expand to more than {MAX_PATTERNS} characters; use smaller repetition counts"
+        ));
+    }
     if references > MAX_REFERENCES {
         return Err(format!("it has more than {MAX_REFERENCES} references"));
     }
-    let build = |schema: &Value| {
+    let schema = schema.clone();
+    let build = move || {
         let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
-        jsonschema::options()
+        let options = jsonschema::options()
             .should_validate_formats(false)
-            .with_pattern_options(patterns)
-            .build(schema)
-            .map_err(|error| match error.instance_path().as_str() {
-                "" => bounded(error),
-                pointer => bounded(format_args!("{pointer}: {error}")),
-            })
+            .with_pattern_options(patterns);
+        let validator = options.build(&schema);
+        let validator = validator.map_err(|error| match error.instance_path().as_str() {
+            "" => bounded(error),
+            pointer => bounded(format_args!("{pointer}: {error}")),
+        })?;
+        Ok(Tool {
+            schema,
+            validator,
+            has_references: references > 0,
+        })
     };
-    let validator = if references == 0 {
-        build(schema)?
-    } else {
-        let schema = schema.clone();
-        within_deadline(MAX_TIME, move || build(&schema))
-            .map_err(|error| error.to_string())?
-            .ok_or_else(|| format!("it takes more than {} s to compile", MAX_TIME.as_secs()))??
-    };
-    Ok(Tool {
-        schema: schema.clone(),
-        validator,
-        has_references: references > 0,
-    })
+    within_deadline(MAX_TIME, build)
+        .map_err(|error| error.to_string())?
+        .ok_or_else(|| format!("it takes more than {} s to compile", MAX_TIME.as_secs()))?
 }
 
-/// Counts the references of a schema, and subtracts the size of its patterns from what is left.
-fn measure(schema: &Value, patterns_left: &mut u64, references: &mut usize) -> Result<(), String> {
-    let mut take = |pattern: &str| match patterns_left.checked_sub(schema_pattern_size(pattern)) {
-        Some(left) => {
-            *patterns_left = left;
-            Ok(())
-        }
-        None => {
-            let start: String = pattern.chars().take(60).collect();
-            Err(format!(
-                "its patterns expand to more than {MAX_PATTERNS} characters at the pattern `{start}`; use smaller repetition counts"
-            ))
-        }
-    };
-    match schema {
-        Value::Array(items) => items
-            .iter()
-            .try_for_each(|item| measure(item, patterns_left, references)),
-        Value::Object(members) => {
-            for (key, member) in members {
-                match (key.as_str(), member) {
-                    ("pattern", Value::String(pattern)) => take(pattern)?,
-                    ("patternProperties", Value::Object(patterns)) => {
-                        patterns.keys().try_for_each(|pattern| take(pattern))?;
-                    }
-                    ("$ref" | "$dynamicRef" | "$recursiveRef", _) => *references += 1,
-                    _ => {}
-                }
+/// Returns the size of a schema's patterns, and the number of its references.
+fn measure(schema: &Value) -> (u64, usize) {
+    let (mut patterns, mut references) = (0_u64, 0);
+    let mut pattern =
+        |pattern: &str| patterns = patterns.saturating_add(schema_pattern_size(pattern));
+    let mut rest = vec![schema];
+    while let Some(schema) = rest.pop() {
+        rest.extend(schema.as_array().into_iter().flatten());
+        for (key, member) in schema.as_object().into_iter().flatten() {
+            match (key.as_str(), member) {
+                ("pattern", Value::String(text)) => pattern(text),
+                ("patternProperties", Value::Object(all)) => all.keys().for_each(|it| pattern(it)),
+                ("$ref" | "$dynamicRef" | "$recursiveRef", _) => references += 1,
+                _ => {}
             }
-            members
-                .values()
-                .try_for_each(|member| measure(member, patterns_left, references))
+            rest.push(member);
         }
-        _ => Ok(()),
     }
+    (patterns, references)
 }
 
 impl fmt::Debug for ToolSchemas {
