@@ -116,7 +116,7 @@ trait Trusted {}
 ///
 /// let judge = LlmJudge::default();
 /// let [(name, content), ..] = &judge.configured()[..] else { panic!("the judge has criteria") };
-/// assert_eq!((*name, format!("{content:?}")), ("system_prompt", "Content(..)".to_owned()));
+/// assert_eq!((*name, format!("{content:?}")), ("system_prompt", "Content { .. }".to_owned()));
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct Content {
@@ -173,11 +173,7 @@ fn is_blank(value: &Value) -> bool {
     }
 }
 
-impl fmt::Debug for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Content(..)")
-    }
-}
+debug_fields!(Content: |_content|);
 
 /// A type that a judge's input can have.
 ///
@@ -268,30 +264,15 @@ const MAX_NAME_BYTES: usize = 200;
 /// The bytes of the first steps, and of the last steps, of a shortened trace. The rest is for the line between them.
 const HALF_BYTES: usize = (MAX_TRACE_BYTES - 128) / 2;
 
-/// An input of type `T` or `Option<T>`.
-#[doc(hidden)]
-pub trait MaybeInput<T> {
-    fn input(&self) -> Option<&T>;
-}
-
-impl<T> MaybeInput<T> for T {
-    fn input(&self) -> Option<&T> {
-        Some(self)
-    }
-}
-
-impl<T> MaybeInput<T> for Option<T> {
-    fn input(&self) -> Option<&T> {
-        self.as_ref()
-    }
-}
-
 /// Returns a trace as it appears in a prompt.
 ///
 /// Strings are written as JSON without line breaks, so a value cannot look like a separate step.
 #[doc(hidden)]
-pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
-    let trace = trace.get().input();
+pub fn shown_trace<T>(trace: &Untrusted<T>) -> Content
+where
+    for<'a> &'a T: Into<Option<&'a Trace>>,
+{
+    let trace = trace.get().into();
     let text = trace.map(|trace| {
         let steps = &trace.steps;
         limited(steps.len(), |text, index, limit| {
@@ -388,8 +369,11 @@ fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> 
 ///
 /// Strings are written as JSON without line breaks, so a value cannot look like a separate message.
 #[doc(hidden)]
-pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>) -> Content {
-    let conversation = conversation.get().input();
+pub fn shown_conversation<T>(conversation: &Untrusted<T>) -> Content
+where
+    for<'a> &'a T: Into<Option<&'a Trajectory>>,
+{
+    let conversation = conversation.get().into();
     let text = conversation.map(|conversation| {
         let (messages, subagents) = (conversation.messages(), conversation.subagents());
         let total = messages.len() + subagents.len();
@@ -406,8 +390,11 @@ pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>
 ///
 /// This function is for outputs with one item per call.
 #[doc(hidden)]
-pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Content {
-    let calls = trajectory.get().input().map(Trajectory::tool_calls);
+pub fn shown_calls<T>(trajectory: &Untrusted<T>) -> Content
+where
+    for<'a> &'a T: Into<Option<&'a Trajectory>>,
+{
+    let calls = trajectory.get().into().map(Trajectory::tool_calls);
     let lines = calls
         .iter()
         .flat_map(|calls| calls.iter().zip(1..))

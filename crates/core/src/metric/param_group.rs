@@ -92,7 +92,7 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// Reads the parameters of a metric with this spec.
     ///
     /// # Errors
-    /// Returns [`ParamError::WrongType`] if a value has the wrong type.
+    /// Returns [`ParamError::Invalid`] if a value has the wrong type.
     #[doc(hidden)]
     fn read(params: &Params, spec: &MetricSpec<'static>) -> Result<Self, ParamError>;
 
@@ -136,7 +136,7 @@ pub trait ParamType: Sized {
     /// Reads the parameter's value, or returns its default.
     ///
     /// # Errors
-    /// Returns [`ParamError::WrongType`] if a value has the wrong type.
+    /// Returns [`ParamError::Invalid`] if a value has the wrong type.
     #[doc(hidden)]
     fn read(
         params: &Params,

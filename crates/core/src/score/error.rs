@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::lm::LmError;
 use crate::rows::FieldError;
@@ -62,7 +62,7 @@ type Source = Option<Arc<dyn Error + Send + Sync>>;
 ///
 /// let percent = metric_fn("percent", |_, _| 87.0).with_range(0.0, 1.0);
 /// let error = percent.score(&example! {}, &prediction! {}).unwrap_err();
-/// assert!(matches!(error.kind(), MetricErrorKind::OutOfRange { value: 87.0, .. }));
+/// assert!(matches!(error.kind(), MetricErrorKind::Failed { .. }));
 /// assert_eq!(error.to_string(), "metric `percent`: the score 87.0 is outside the declared range 0.0..=1.0");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,21 +85,7 @@ pub enum MetricErrorKind {
         /// The deserializer's message.
         reason: String,
     },
-    /// The score is NaN or infinite.
-    NotFinite {
-        /// The value that the metric returned.
-        #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
-        value: f64,
-    },
-    /// The score is outside the metric's declared range.
-    OutOfRange {
-        /// The value that the metric returned.
-        #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
-        value: f64,
-        /// The declared range.
-        range: ScoreRange,
-    },
-    /// The metric itself returned an error.
+    /// The metric itself returned an error, or a score that is not finite or not in its declared range.
     ///
     /// A typed error is available as the [`source`](Error::source).
     Failed {
@@ -153,8 +139,8 @@ impl MetricError {
     /// ```
     /// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
     ///
-    /// let error = MetricError::new("wer", MetricErrorKind::NotFinite { value: f64::NAN });
-    /// assert_eq!(error.to_string(), "metric `wer`: the score NaN is not a finite number");
+    /// let error = MetricError::new("wer", MetricErrorKind::TimedOut { seconds: 1.5 });
+    /// assert_eq!(error.to_string(), "metric `wer` returned no score within 1.5 s");
     /// ```
     pub fn new(metric: impl Into<String>, kind: MetricErrorKind) -> Self {
         Self(Box::new(Inner {
@@ -208,6 +194,12 @@ impl MetricError {
             None => Self::caused_by(metric, error),
         };
         error.with_cost_msats(cost_msats)
+    }
+
+    #[doc(hidden)]
+    pub fn out_of_range(metric: impl Into<String>, value: f64, range: ScoreRange) -> Self {
+        let error = format!("the score {value:?} is outside the declared range {range}");
+        Self::failed(metric, error)
     }
 
     #[doc(hidden)]
@@ -383,10 +375,6 @@ impl fmt::Display for MetricError {
             Kind::Row { side, expected, reason } => {
                 write!(f, ": the {side} row is not a `{expected}`: {reason}")
             }
-            Kind::NotFinite { value } => write!(f, ": the score {value} is not a finite number"),
-            Kind::OutOfRange { value, range } => {
-                write!(f, ": the score {value:?} is outside the declared range {range}")
-            }
             Kind::Failed { message } => write!(f, ": {message}"),
             Kind::Panicked { message } => write!(f, " panicked: {message}"),
             Kind::TimedOut { seconds } => write!(f, " returned no score within {seconds} s"),
@@ -403,20 +391,6 @@ impl fmt::Display for MetricError {
             ),
         }
     }
-}
-
-/// NaN and infinities are not JSON numbers, so they are stored as strings.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn write_float<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(&format_args!("{value:?}"))
-}
-
-fn read_float<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let text = String::deserialize(from)?;
-    text.parse().map_err(de::Error::custom)
 }
 
 /// Returns the source if it can be stored: the error of a component. Any other source is a type of the metric's author.

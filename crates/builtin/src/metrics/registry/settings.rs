@@ -22,7 +22,7 @@ const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
 /// Splits off and reads the settings of a metric with the spec `declared`.
 ///
 /// # Errors
-/// Returns [`ParamError::WrongType`] if a value has the wrong type.
+/// Returns [`ParamError::Invalid`] if a value has the wrong type.
 pub(super) fn settings(
     params: &Params,
     declared: &MetricSpec<'_>,
@@ -47,46 +47,39 @@ pub(super) fn settings(
 /// Applies the settings to a metric.
 ///
 /// # Errors
-/// Returns [`ParamError::Setting`] for a setting that the metric does not support.
+/// Returns [`ParamError::Invalid`] for a setting that the metric does not support.
 pub(super) fn apply<M>(
     metric: M,
     declared: MetricSpec<'static>,
     settings: InstanceSettings,
 ) -> Result<Instance<M>, ParamError> {
     let instance = Instance::new(metric, declared, settings).checked();
-    instance.map_err(|error| ParamError::Setting {
-        metric: declared.name.to_owned(),
-        setting: error.setting,
-        reason: error.to_string(),
-    })
+    instance.map_err(|error| invalid(&declared, error.setting, &error))
 }
 
 /// Applies the settings to a metric created in code.
 ///
 /// # Errors
-/// Returns [`ParamError::Setting`] for a setting that the metric does not support.
+/// Returns [`ParamError::Invalid`] for a setting that the metric does not support.
 pub(super) fn adjust(
     metric: Arc<dyn Metric>,
     settings: InstanceSettings,
 ) -> Result<Arc<dyn Metric>, ParamError> {
     let spec = metric.spec();
-    let rejected = |setting, reason| {
-        Err(ParamError::Setting {
-            metric: spec.name.to_owned(),
-            setting,
-            reason,
-        })
-    };
     if spec.strict && settings.strict == Some(false) {
-        return rejected("strict", IS_STRICT.to_owned());
+        return Err(invalid(&spec, "strict", &IS_STRICT));
     }
     if spec.strict && settings.threshold.is_some() {
-        return rejected("threshold", IS_STRICT.to_owned());
+        return Err(invalid(&spec, "threshold", &IS_STRICT));
     }
     if let Err(error) = settings.apply(spec) {
-        return rejected(error.setting, error.to_string());
+        return Err(invalid(&spec, error.setting, &error));
     }
     Ok(Arc::new(Adjusted { metric, settings }))
+}
+
+fn invalid(spec: &MetricSpec<'_>, setting: &str, reason: &dyn Display) -> ParamError {
+    ParamError::Invalid(format!("metric `{}`: `{setting}`: {reason}", spec.name))
 }
 
 const IS_STRICT: &str = "this metric was made strict in code, so its scores are already 0 or 1; change the setting in code";
@@ -183,18 +176,16 @@ fn read<T, E: Display>(
     let Some(text) = text else { return Ok(None) };
     match parse(text.trim()) {
         Ok(value) => Ok(Some(value)),
-        Err(error) => Err(ParamError::WrongType {
-            metric: metric.to_owned(),
-            param: setting.to_owned(),
-            expected: expected.to_owned(),
-            found: text,
+        Err(error) => {
             // The standard library's errors add nothing.
-            reason: if setting == "cost" {
-                error.to_string()
-            } else {
-                String::new()
-            },
-        }),
+            let reason = match setting {
+                "cost" => format!(" ({error})"),
+                _ => String::new(),
+            };
+            Err(ParamError::Invalid(format!(
+                "metric `{metric}`: parameter `{setting}`: expected {expected}, found `{text}`{reason}"
+            )))
+        }
     }
 }
 
@@ -319,7 +310,7 @@ mod tests {
         let error = adjust(half(), strict(1.5)).err().unwrap().to_string();
         assert_eq!(
             error,
-            "metric `half`: `threshold`: expected a threshold in the range 0.0..=1.0, found 1.5; write one within it"
+            "metric `half`: `threshold`: the threshold 1.5 is outside the range of the metric, 0.0..=1.0; write a threshold within it"
         );
         let is_strict = metric_fn("half", |_, _| 0.5)
             .with_range(0.0, 1.0)
