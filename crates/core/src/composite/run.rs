@@ -185,6 +185,7 @@ impl<'a> Row<'a> {
             error(MetricErrorKind::MissingComponent {
                 component: self.plan.names[index].to_owned(),
                 reason,
+                error: self.results[index].error().cloned(),
             })
         };
         let index = match missing {
@@ -208,8 +209,7 @@ impl<'a> Row<'a> {
             outcome => {
                 let failed =
                     |it: &Outcome| it.error().unwrap_or_else(|| format!("it {}", it.name()));
-                let error = without(index, outcome.map_or_else(String::new, failed));
-                error.with_component_error(self.results[index].error().cloned())
+                without(index, outcome.map_or_else(String::new, failed))
             }
         }
     }

@@ -4,10 +4,8 @@
 
 use std::mem::ManuallyDrop;
 
-use serde::de::DeserializeOwned;
-
 use crate::files::MetricFile;
-use crate::metric::params::{ParamError, Params, read_param};
+use crate::metric::params::{ParamError, Params};
 use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
 
@@ -123,38 +121,6 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         Vec::new()
-    }
-}
-
-/// The type of a field in a struct of parameters.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be read from a parameter value",
-    label = "not a parameter type",
-    note = "derive `serde::Deserialize` for `{Self}`, so that a command line can set the parameter"
-)]
-pub trait ParamType: Sized {
-    /// Reads the parameter's value, or returns its default.
-    ///
-    /// # Errors
-    /// Returns [`ParamError::Invalid`] if a value has the wrong type.
-    #[doc(hidden)]
-    fn read(
-        params: &Params,
-        spec: &MetricSpec<'static>,
-        param: &ParamSpec<'static>,
-        default: Option<fn() -> Self>,
-    ) -> Result<Self, ParamError>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned> ParamType for T {
-    fn read(
-        params: &Params,
-        spec: &MetricSpec<'static>,
-        param: &ParamSpec<'static>,
-        default: Option<fn() -> Self>,
-    ) -> Result<Self, ParamError> {
-        read_param(params, spec, param, default)
     }
 }
 

@@ -256,12 +256,23 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
     }
 }
 
+/// The type of a field in a struct of parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a parameter value",
+    label = "not a parameter type",
+    note = "derive `serde::Deserialize` for `{Self}`, so that a command line can set the parameter"
+)]
+pub trait ParamType: DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> ParamType for T {}
+
 /// Reads one parameter's value, or returns its default.
 ///
 /// # Errors
 /// Returns [`ParamError::Missing`] if a required parameter has no value. Returns [`ParamError::Invalid`] if the value
 /// has the wrong type.
-pub fn read_param<T: DeserializeOwned>(
+pub fn read_param<T: ParamType>(
     params: &Params,
     spec: &MetricSpec<'static>,
     param: &ParamSpec<'static>,

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::lm::LmError;
 use crate::rows::FieldError;
@@ -48,12 +48,10 @@ struct Inner {
     kind: MetricErrorKind,
     #[serde(default)]
     cost_msats: u64,
-    #[serde(default, rename = "component", skip_serializing_if = "is_not_stored")]
-    #[serde(serialize_with = "write_source", deserialize_with = "read_source")]
-    source: Source,
+    /// The metric's own error. Its type is the author's, so it is not stored.
+    #[serde(skip)]
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
-
-type Source = Option<Arc<dyn Error + Send + Sync>>;
 
 /// The reason for a [`MetricError`].
 ///
@@ -124,6 +122,9 @@ pub enum MetricErrorKind {
         component: String,
         /// The reason why the component has no score.
         reason: String,
+        /// The component's error, if it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<MetricError>,
     },
     /// The metric returned `None`.
     ///
@@ -294,7 +295,7 @@ impl MetricError {
     /// assert!(!error(prediction! { "answer" => 7 }).is_missing_from_prediction());
     /// ```
     pub fn is_missing_from_prediction(&self) -> bool {
-        match self.kind() {
+        match self.of_metric().kind() {
             MetricErrorKind::Field {
                 side: Side::Pred,
                 error,
@@ -307,9 +308,6 @@ impl MetricError {
                 // serde's messages for a struct's field.
                 reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
             }
-            MetricErrorKind::MissingComponent { .. } => {
-                of_component(&self.0.source).is_some_and(Self::is_missing_from_prediction)
-            }
             _ => false,
         }
     }
@@ -319,12 +317,23 @@ impl MetricError {
     /// For a composite, this method checks the component that left the composite without a score.
     #[doc(hidden)]
     pub fn is_not_finite(&self) -> bool {
-        match self.kind() {
-            MetricErrorKind::Field { error, .. } => matches!(error, FieldError::NotFinite { .. }),
-            MetricErrorKind::MissingComponent { .. } => {
-                of_component(&self.0.source).is_some_and(Self::is_not_finite)
+        let kind = self.of_metric().kind();
+        matches!(
+            kind,
+            MetricErrorKind::Field {
+                error: FieldError::NotFinite { .. },
+                ..
             }
-            _ => false,
+        )
+    }
+
+    /// Returns the error of the component that left a composite without a score, or of the metric itself.
+    fn of_metric(&self) -> &Self {
+        match self.kind() {
+            MetricErrorKind::MissingComponent {
+                error: Some(error), ..
+            } => error.of_metric(),
+            _ => self,
         }
     }
 
@@ -334,14 +343,6 @@ impl MetricError {
         causes
             .filter_map(|cause| cause.downcast_ref())
             .any(LmError::is_estimated)
-    }
-
-    /// Sets the error of the component that left a composite without a score.
-    pub(crate) fn with_component_error(mut self, error: Option<Self>) -> Self {
-        if let Some(error) = error {
-            self.0.source = Some(Arc::new(error));
-        }
-        self
     }
 }
 
@@ -355,8 +356,10 @@ impl PartialEq for MetricError {
 
 impl Error for MetricError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        let source = self.0.source.as_deref();
-        source.map(|source| source as &(dyn Error + 'static))
+        match (self.kind(), &self.0.source) {
+            (MetricErrorKind::MissingComponent { error, .. }, _) => Some(error.as_ref()?),
+            (_, source) => Some(source.as_deref()?),
+        }
     }
 }
 
@@ -382,7 +385,7 @@ impl fmt::Display for MetricError {
             Kind::OverBudget { budget_msats } => {
                 write!(f, ": the budget of {budget_msats} msat does not cover the call")
             }
-            Kind::MissingComponent { component, reason } => {
+            Kind::MissingComponent { component, reason, .. } => {
                 write!(f, ": its component `{component}` has no score: {reason}")
             }
             Kind::Abstained => f.write_str(" abstained"),
@@ -391,24 +394,6 @@ impl fmt::Display for MetricError {
             ),
         }
     }
-}
-
-/// Returns the source if it can be stored: the error of a component. Any other source is a type of the metric's author.
-fn of_component(source: &Source) -> Option<&MetricError> {
-    source.as_deref()?.downcast_ref()
-}
-
-fn is_not_stored(source: &Source) -> bool {
-    of_component(source).is_none()
-}
-
-fn write_source<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
-    of_component(source).serialize(to)
-}
-
-fn read_source<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
-    let error = Option::<MetricError>::deserialize(from)?;
-    Ok(error.map(|error| Arc::new(error) as _))
 }
 
 #[cfg(test)]

@@ -457,9 +457,12 @@ mod tests {
             serde_json::from_value::<MetricError>(serde_json::to_value(error).unwrap()).unwrap()
         };
         let inner = MetricError::new("part", MetricErrorKind::Abstained);
-        let (component, reason) = ("part".to_owned(), inner.to_string());
-        let kind = MetricErrorKind::MissingComponent { component, reason };
-        let error = stored(&MetricError::new("all", kind).with_component_error(Some(inner)));
+        let kind = MetricErrorKind::MissingComponent {
+            component: "part".to_owned(),
+            reason: inner.to_string(),
+            error: Some(inner),
+        };
+        let error = stored(&MetricError::new("all", kind));
         assert_eq!(
             error.source().unwrap().to_string(),
             "metric `part` abstained"

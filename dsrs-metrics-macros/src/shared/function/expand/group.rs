@@ -123,13 +123,9 @@ fn group(cx: &Context<'_>) -> TokenStream {
     };
     let kind = Ident::new(kind, *span);
     let values = configure::values(cx, &quote_spanned!(*span=> Self::PARAMS), |param| {
-        let (start, end) = ends(&param.ty);
-        let (ty, runtime) = (
-            &param.ty,
-            names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span),
-        );
-        let read = quote_spanned!(end=> ::read);
-        quote_spanned!(start=> <#ty as #runtime::ParamType>#read)
+        let (start, ty) = (ends(&param.ty).0, &param.ty);
+        let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span);
+        quote_spanned!(start=> #runtime::__private::read_param::<#ty>)
     });
     let read = quote_spanned!(*span=> ::core::result::Result::Ok(Self { #(#values,)* }));
     let files = cx.model.configs().map(|(name, ..)| {
