@@ -186,7 +186,10 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
     assert_eq!(model.requests().len(), 0);
     let judge = SemanticF1::builder().threshold(1.5).with_lm(lm()).build();
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("found 1.5; write one within it"), "{error}");
+    assert!(
+        error.contains("the threshold 1.5 is outside the range"),
+        "{error}"
+    );
 }
 
 fn lenient() -> Panel {

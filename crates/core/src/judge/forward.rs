@@ -17,6 +17,7 @@ use super::steps::Step;
 use super::{Content, Judge, JudgeError, Judged, Signature, Untrusted};
 use crate::declared::Declared;
 use crate::lm::Usage;
+use crate::messages::escape;
 use crate::program_run::{ProgramOutput, ProgramUsage};
 use crate::rows::{Example, FieldType, Prediction, Trace, TraceStep};
 use crate::score::{JUDGES, MetricScore};
@@ -34,10 +35,9 @@ where
     let input = T::read(value, inputs.data.is_cell(name)).map_err(|error| match inputs.get(name) {
         Some(_) => JudgeError::new(format!("cannot read the input `{name}`: {error}")),
         None => {
-            let found: Vec<_> = inputs.keys().collect();
-            let found = match found.len() {
-                0 => "no field".to_owned(),
-                _ => format!("`{}`", found.join("`, `")),
+            let found = match inputs.data.is_empty() {
+                true => "no field".to_owned(),
+                false => escape::names(inputs.keys()),
             };
             JudgeError::new(format!(
                 "expected the input `{name}`, found {found}; add the field `{name}` to the example"

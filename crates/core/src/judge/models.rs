@@ -453,9 +453,8 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
         Embedder::Value(model) => Ok(Arc::clone(model)),
         Embedder::Named(id) => Models::embedding_model(id),
         Embedder::Configured => match Models::configured_embedder() {
-            Some(Embedder::Value(model)) => Ok(model),
-            Some(Embedder::Named(id)) => Models::embedding_model(&id),
-            Some(Embedder::Configured) | None => Err(LmError::no_embedder()),
+            None | Some(Embedder::Configured) => Err(LmError::no_embedder()),
+            Some(embedder) => embedding_model(&embedder),
         },
     }
 }

@@ -153,29 +153,23 @@ pub fn configured(
 ) -> MetricSpec<'static> {
     let side = |side, fields: &'static [FieldSpec<'static>]| {
         let named = |index| {
-            let name = names
-                .iter()
-                .find(|((of, place), _)| (*of, *place) == (side, index));
+            let name = names.iter().find(|(field, _)| *field == (side, index));
             name.map(|(_, name)| *name)
         };
-        if fields
-            .iter()
-            .enumerate()
-            .all(|(index, it)| named(index).is_none_or(|name| name == it.name))
-        {
+        let is_own = |(index, field): (usize, &FieldSpec<'_>)| {
+            named(index).is_none_or(|name| name == field.name)
+        };
+        if fields.iter().enumerate().all(is_own) {
             return fields;
         }
-        let fields = fields
-            .iter()
-            .enumerate()
-            .filter_map(|(index, field)| match named(index) {
-                Some(WHOLE) => None,
-                Some(name) => Some(FieldSpec {
-                    name: intern(name),
-                    ..*field
-                }),
-                None => Some(*field),
-            });
+        let field = |(index, field): (usize, &FieldSpec<'static>)| match named(index) {
+            Some(WHOLE) => None,
+            name => Some(FieldSpec {
+                name: name.map_or(field.name, intern),
+                ..*field
+            }),
+        };
+        let fields = fields.iter().enumerate().filter_map(field);
         intern_fields(&fields.collect::<Vec<_>>())
     };
     let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));
