@@ -255,7 +255,10 @@ async fn closures_check_their_threshold_in_any_order_of_the_setters() {
         "{error}"
     );
     let error = run(vec![Box::new(narrow)], 0.5).await.unwrap_err();
-    assert!(error.contains("found 5.0; write one within it"), "{error}");
+    assert!(
+        error.contains("the threshold 5.0 is outside the range"),
+        "{error}"
+    );
 }
 
 struct ByHand(Option<f64>);

@@ -141,11 +141,8 @@ fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
 /// Returns the judges' reasoning and their answers about each item of a list.
 fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<String> {
     let reasoning = text_output(answered, "reasoning");
-    let mut lines: Vec<String> = reasoning
-        .iter()
-        .filter(|it| !it.is_empty())
-        .cloned()
-        .collect();
+    let mut lines: Vec<String> = reasoning.iter().cloned().collect();
+    lines.retain(|line| !line.is_empty());
     for (id, opinion) in answered {
         let of_judge = match answered.len() {
             1 => String::new(),
@@ -209,10 +206,10 @@ fn fields(item: &Value) -> String {
     let Value::Object(fields) = item else {
         return item.to_string();
     };
-    let fields = fields.iter();
-    let mut fields: Vec<_> = fields
-        .map(|(name, value)| format!("{name}: {value}"))
-        .collect();
+    let fields = fields
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"));
+    let mut fields: Vec<_> = fields.collect();
     fields.sort();
     fields.join(", ")
 }

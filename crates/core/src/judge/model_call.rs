@@ -189,14 +189,13 @@ impl Question {
     }
 
     fn count(&mut self, reply: &Result<LmReply, LmError>) {
-        let (cost, is_priced, usage) = match reply {
-            Ok(reply) => (reply.cost_msats, !reply.is_unpriced(), reply.usage),
-            Err(error) => (
-                error.cost_msats(),
-                error.cost_msats().is_some(),
-                error.usage(),
-            ),
+        let (cost, usage) = match reply {
+            Ok(reply) => (reply.cost_msats, reply.usage),
+            Err(error) => (error.cost_msats(), error.usage()),
         };
+        let is_priced = reply
+            .as_ref()
+            .map_or(cost.is_some(), |reply| !reply.is_unpriced());
         let least = if is_priced { 0 } else { self.declared_msats };
         let tally = &mut self.tally;
         tally.msats = tally.msats.saturating_add(cost.unwrap_or(0).max(least));
@@ -288,18 +287,16 @@ pub(super) fn validated(
     verdict: Verdict,
     range: Option<ScoreRange>,
 ) -> Result<Verdict, JudgeError> {
-    let (lm, value) = (lm.id(), verdict.value);
-    if !value.is_finite() {
-        return Err(JudgeError::new(format!(
-            "{lm}: expected a finite score from the answer, found {value}"
-        )));
-    }
-    match range.filter(|range| !range.contains(value)) {
-        Some(range) => Err(JudgeError::new(format!(
-            "{lm}: expected a score in {range} from the answer, found {value}"
-        ))),
-        None => Ok(verdict),
-    }
+    let value = verdict.value;
+    let expected = match range {
+        _ if !value.is_finite() => "a finite score".to_owned(),
+        Some(range) if !range.contains(value) => format!("a score in {range}"),
+        _ => return Ok(verdict),
+    };
+    Err(JudgeError::new(format!(
+        "{}: expected {expected} from the answer, found {value}",
+        lm.id()
+    )))
 }
 
 /// How many bytes of a reply a repair quotes. A judge's reply takes a few KiB, and every byte sent back is paid for

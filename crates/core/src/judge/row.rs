@@ -284,36 +284,17 @@ fn combined(
         usage += question.tally.usage;
     }
     let judgement = combine(judge.panel(), signature, &members, spec).map(|mut judgement| {
-        judgement
-            .critique
-            .metadata
-            .insert("calls".to_owned(), json!(calls));
+        let metadata = &mut judgement.critique.metadata;
+        metadata.insert("calls".to_owned(), json!(calls));
         if usage != Usage::default() {
-            judgement
-                .critique
-                .metadata
-                .insert("usage".to_owned(), json!(usage));
+            metadata.insert("usage".to_owned(), json!(usage));
         }
-        report_omitted(&mut judgement, &omitted);
+        if !omitted.is_empty() {
+            metadata.insert("omitted_params".to_owned(), json!(omitted));
+        }
         judgement
     });
     (judgement, cost_msats)
-}
-
-/// Reports the sampling parameters that a model does not support.
-fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
-    if omitted.is_empty() {
-        return;
-    }
-    let names: Vec<_> = omitted.iter().copied().collect();
-    let joined = names.join(" and ");
-    let note = format!("(called without {joined}, which the model does not support)");
-    judgement.score.details = Some(match judgement.score.details.take() {
-        Some(details) => format!("{details}\n{note}"),
-        None => note,
-    });
-    let omitted = "omitted_params".to_owned();
-    judgement.critique.metadata.insert(omitted, json!(names));
 }
 
 /// Returns the inputs of a row, or both orders of a pair.

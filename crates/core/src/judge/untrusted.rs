@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::rows::{Trace, TraceStep};
-use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
+use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, ToolCall, Trajectory};
 
 /// An untrusted value from a row.
 ///
@@ -153,13 +153,20 @@ impl Content {
         let Value::Array(items) = &value else {
             return Self::of(value);
         };
-        let lines = items.iter().zip(1_usize..);
-        let lines = lines.map(|(item, number)| format!("{number}: {item}"));
-        let text = match items.is_empty() {
-            true => "(no items)".to_owned(),
-            false => lines.collect::<Vec<_>>().join("\n"),
-        };
+        let text = list(items.iter().map(Value::to_string));
         Self::new(Some(text), is_blank(&value), items.len())
+    }
+}
+
+/// Returns the items with their numbers, one line each.
+fn list(items: impl Iterator<Item = String>) -> String {
+    let lines = items
+        .zip(1_usize..)
+        .map(|(item, number)| format!("{number}: {item}"));
+    let lines: Vec<String> = lines.collect();
+    match lines.is_empty() {
+        true => "(no items)".to_owned(),
+        false => lines.join("\n"),
     }
 }
 
@@ -395,16 +402,10 @@ where
     for<'a> &'a T: Into<Option<&'a Trajectory>>,
 {
     let calls = trajectory.get().into().map(Trajectory::tool_calls);
-    let lines = calls
-        .iter()
-        .flat_map(|calls| calls.iter().zip(1..))
-        .map(|(call, number)| format!("{number}: {} with {}", Value::from(&*call.name), call.args));
-    let lines: Vec<String> = lines.collect();
-    let text = match lines.len() {
-        0 => "(no items)".to_owned(),
-        _ => lines.join("\n"),
-    };
-    Content::new(calls.is_some().then_some(text), false, lines.len())
+    let call = |call: &ToolCall| format!("{} with {}", Value::from(&*call.name), call.args);
+    let items = calls.as_ref().map_or(0, |calls| calls.iter().len());
+    let text = calls.map(|calls| list(calls.iter().map(call)));
+    Content::new(text, false, items)
 }
 
 /// Writes one message, and returns how many bytes of its values are left out. A call's result is in the tool's message,

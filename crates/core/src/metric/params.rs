@@ -300,6 +300,12 @@ fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
     }
 }
 
+/// Returns `true` if serde's error says only that a value has the wrong type or size.
+fn is_of_type(error: &str) -> bool {
+    let starts = ["invalid type: ", "invalid value: ", "invalid length "];
+    starts.iter().any(|start| error.starts_with(start))
+}
+
 fn wrong_type(
     spec: &MetricSpec<'_>,
     param: &ParamSpec<'_>,
@@ -318,7 +324,7 @@ fn wrong_type(
             String::new()
         }
         // The description already states the type.
-        None if error.starts_with("invalid ") && param.help.is_some() => String::new(),
+        None if is_of_type(error) && param.help.is_some() => String::new(),
         None => format!(" ({error})"),
     };
     ParamError::Invalid(format!(
