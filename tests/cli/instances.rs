@@ -60,12 +60,12 @@ fn an_invalid_setting_is_rejected_before_the_first_row() {
         (
             "f1",
             "f1.threshold=1.5",
-            "metric `f1`: `threshold`: expected a threshold in the range 0.0..=1.0, found 1.5; write one within it",
+            "metric `f1`: `threshold`: the threshold 1.5 is outside the range of the metric, 0.0..=1.0; write a threshold within it",
         ),
         (
             "f1",
             "f1.threshold=NaN",
-            "metric `f1`: `threshold`: expected a finite threshold, found NaN; write a number such as 0.5",
+            "metric `f1`: `threshold`: the threshold NaN is not finite; write a finite number",
         ),
         (
             "f1",
@@ -100,7 +100,7 @@ fn an_invalid_setting_is_rejected_before_the_first_row() {
         (
             "semantic_f1",
             "semantic_f1.threshold=0",
-            "metric `semantic_f1`: `threshold`: every score in the range 0.0..=1.0 passes the threshold 0.0; write a larger one",
+            "metric `semantic_f1`: `threshold`: the threshold 0.0 never fails: every score of the metric is in 0.0..=1.0; write a larger one",
         ),
     ] {
         assert_eq!(error_of(metric, param), message, "{param}");

@@ -304,7 +304,7 @@ fn different_types_of_one_name_have_separate_definitions() {
             "{output}: {found:?}"
         );
     }
-    // The types that the definitions refer to are there too, and the third output shares the definitions of the second.
+    // The types that the definitions refer to are there too, and each output has its own.
     let definitions = whole["$defs"].as_object().unwrap();
     definitions
         .values()

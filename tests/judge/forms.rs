@@ -379,12 +379,12 @@ struct Proof {
 #[test]
 fn a_recursive_type_has_its_own_definition() {
     let schema = ProofJudge::signature().schema();
-    let step = &schema["$defs"]["Step"];
+    let step = &schema["$defs"]["proof_Step"];
     for whole in [&schema["properties"]["proof"], step] {
         assert_eq!(whole["required"], json!(["holds", "parts"]));
         assert_eq!(
             whole["properties"]["parts"]["items"],
-            json!({ "$ref": "#/$defs/Step" })
+            json!({ "$ref": "#/$defs/proof_Step" })
         );
     }
     assert_eq!(step["additionalProperties"], false, "closed like any other");

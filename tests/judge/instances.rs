@@ -146,7 +146,7 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
     let cases: [(Box<dyn Metric>, &str); 4] = [
         (
             Box::new(SemanticF1::builder().threshold(1.5).with_lm(lm()).build()),
-            "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it",
+            "the threshold 1.5 is outside the range of the metric, 0.0..=1.0; write a threshold within it",
         ),
         (
             Box::new(
@@ -155,7 +155,7 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
                     .with_lm(lm())
                     .build(),
             ),
-            "expected a finite threshold, found NaN",
+            "the threshold NaN is not finite",
         ),
         (
             Box::new(
@@ -186,7 +186,10 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
     assert_eq!(model.requests().len(), 0);
     let judge = SemanticF1::builder().threshold(1.5).with_lm(lm()).build();
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("found 1.5; write one within it"), "{error}");
+    assert!(
+        error.contains("the threshold 1.5 is outside the range"),
+        "{error}"
+    );
 }
 
 fn lenient() -> Panel {

@@ -244,7 +244,7 @@ async fn labels_are_case_sensitive_and_exact() {
 }
 
 #[tokio::test]
-async fn refusals_are_recognised_with_and_without_a_field_for_them() {
+async fn a_refusal_or_a_filtered_reply_is_an_error_of_its_own() {
     let stopped =
         LmReply::new("").with_stop_reason(StopReason::Refusal("I can't help with that.".into()));
     let lm = Arc::new(ScriptedLm::new().otherwise(stopped));
@@ -254,21 +254,6 @@ async fn refusals_are_recognised_with_and_without_a_field_for_them() {
         "metric `grade5`: scripted:lm declined to judge: I can't help with that."
     );
     assert_eq!(lm.calls(), 1);
-    let error = graded_by(["I\u{2019}m sorry, I won't.", "I'm sorry, but no."])
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "metric `grade5`: scripted:lm declined to judge: I'm sorry, but no."
-    );
-    let error = graded_by(["", "Sorry,\u{1b}[2J\nno."])
-        .await
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        r"metric `grade5`: scripted:lm declined to judge: Sorry,\u{1b}[2J\nno."
-    );
     let filtered = LmReply::new("").with_stop_reason(StopReason::Filtered);
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(filtered)))
         .await
@@ -438,8 +423,7 @@ async fn a_repair_sends_only_some_kib_of_a_long_reply_back() {
     assert_eq!(graded(&lm).await.unwrap().value, 2.0);
     let quoted = &lm.requests()[1].messages[2].content;
     assert!(quoted.len() < 9 << 10, "{} bytes", quoted.len());
-    assert!(quoted.starts_with("start \u{e9}") && quoted.ends_with(" \u{e9}nd"));
-    assert!(quoted.contains(" bytes left out ..]"));
+    assert!(quoted.starts_with("start \u{e9}") && quoted.ends_with(" bytes in full)"));
     // A reply with a verdict in it is not parsed beyond the limit either: JSON needs many times its size in memory.
     let many = format!(
         r#"{{ "reasoning": "", "score": 3, "x": [{}0] }}"#,

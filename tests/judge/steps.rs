@@ -204,7 +204,7 @@ async fn items_that_are_missing_added_or_moved_are_repaired_once_and_then_fail_t
         ),
         (
             vec![json!(true), json!(true)],
-            "item 1 of `verdicts` must be an object with the field `item`",
+            "item 1 of `verdicts` must have `item` 1, found none",
         ),
         (
             vec![verdict(1, true), json!({ "item": 2, "supported": "yes" })],

@@ -6,7 +6,7 @@
 //! as built.
 
 pub use crate::sentence::check;
-use crate::sentence::{Sentence, same, sentence, unless};
+use crate::sentence::{self, Sentence, same, sentence, unless};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
@@ -86,32 +86,16 @@ pub const fn bound_fits(
         let sign = if higher { " >= " } else { " <= " };
         return Some(sentence!(begin: found; [text sign] [text text] "`"));
     }
-    if !bound.is_finite() {
+    let range = range(spec);
+    let is_unit = matches!(range, Some(range) if range.min == 0.0 && range.max == 1.0);
+    if is_unit && bound > 1.0 && bound <= 100.0 {
         return Some(
-            sentence!("the bound " [decimal bound] " is not finite; write a finite number"),
+            sentence!("the bound " [decimal bound] " is outside the range of " [name name]
+            ", 0.0..=1.0: write a fraction instead of a percentage, " [decimal bound / 100.0]),
         );
     }
-    let Some(range) = range(spec) else {
-        return None;
-    };
-    let found = sentence!("the bound " [decimal bound]);
-    if bound < range.min || bound > range.max {
-        let found =
-            sentence!(begin: found; " is outside the range of " [name name] ", " [range range]);
-        let is_percent = range.min == 0.0 && range.max == 1.0 && bound > 1.0 && bound <= 100.0;
-        return Some(match is_percent {
-            true => {
-                sentence!(begin: found; ": write a fraction instead of a percentage, " [decimal bound / 100.0])
-            }
-            false => found.text("; write a bound within it"),
-        });
-    }
-    let (worst, other) = match is_at_least {
-        true => (range.min, "larger"),
-        false => (range.max, "smaller"),
-    };
-    unless!(bound != worst;
-        [text found.as_str()] " never fails: every score of " [name name] " is in " [range range] "; write a " [text other] " one")
+    let of = sentence!("of " [name name]);
+    sentence::bound_fits("bound", of.as_str(), range, is_at_least, bound)
 }
 
 /// Checks that a margin is narrower than the metric's range.

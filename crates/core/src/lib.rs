@@ -76,7 +76,7 @@ pub use crate::composite::OnMissing;
 pub use crate::declared::Requirement;
 pub use crate::files::{MetricFile, NamesFiles};
 pub use crate::metric::fn_metric::{
-    ClosureReturn, FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
+    ClosureReturn, FnMetric, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};
@@ -111,8 +111,7 @@ pub use crate::{
     declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Requires, WithoutParameters},
     dedup::{Configured, Key},
     metric::optimizer::{HasVerdict, objectives},
-    metric::param_group::ParamType,
-    metric::params::HasDefaults,
+    metric::params::{HasDefaults, ParamType},
     metric::typed_rows::{Pointer, TypedField, TypedRow},
     rows::by_name::{self, NamedFields},
     rows::field_types::{Label, References, StrOrList, StrOrNumber, TextOrList, Truth},

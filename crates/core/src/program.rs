@@ -395,14 +395,9 @@ pub trait Module: Send + Sync {
         examples: Vec<Example>,
         concurrency: usize,
     ) -> Vec<Result<Prediction, ProgramError>> {
-        let running = examples.iter().enumerate();
-        let running = running
-            .map(|(position, example)| async move { (position, forwarded(self, example).await) });
+        let running = examples.iter().map(|example| forwarded(self, example));
         let running = futures_util::stream::iter(running.collect::<Vec<_>>());
-        let running = running.buffer_unordered(concurrency.max(1));
-        let mut results: Vec<_> = running.collect().await;
-        results.sort_unstable_by_key(|(position, _)| *position);
-        results.into_iter().map(|(_, result)| result).collect()
+        running.buffered(concurrency.max(1)).collect().await
     }
 }
 

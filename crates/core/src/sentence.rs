@@ -46,6 +46,37 @@ pub const fn check(broken: Option<Sentence>) {
     }
 }
 
+/// Checks that some scores pass a bound and others fail.
+///
+/// `what` names the bound, and `of` says whose scores these are.
+pub(crate) const fn bound_fits(
+    what: &str,
+    of: &str,
+    range: Option<ScoreRange>,
+    is_at_least: bool,
+    bound: f64,
+) -> Option<Sentence> {
+    let found = sentence!("the " [text what] " " [decimal bound]);
+    if !bound.is_finite() {
+        return Some(found.text(" is not finite; write a finite number"));
+    }
+    let Some(range) = range else {
+        return None;
+    };
+    if !range.contains(bound) {
+        return Some(
+            sentence!(begin: found; " is outside the range " [text of] ", " [range range]
+            "; write a " [text what] " within it"),
+        );
+    }
+    let (worst, other) = match is_at_least {
+        true => (range.min, "larger"),
+        false => (range.max, "smaller"),
+    };
+    unless!(bound != worst; [text found.as_str()] " never fails: every score " [text of] " is in " [range range]
+        "; write a " [text other] " one")
+}
+
 impl Sentence {
     pub(crate) const fn new() -> Self {
         Self {

@@ -314,7 +314,7 @@ fn a_corpus_metric_is_no_component_no_gate_and_has_no_threshold() {
         (component(Accuracy::default()), 0.5),
     ];
     let composite = Composite::builder("both", weighted(parts));
-    let message = "composite `both`: `accuracy` scores all rows together, not single rows; run it alongside the composite";
+    let message = "composite `both`: `accuracy` scores all rows together, not single rows; remove it from the composite and run it separately";
     assert_eq!(composite.build().unwrap_err().to_string(), message);
     let scorer = Scorer::builder().proxy(Auroc).build();
     let message = "`auroc` scores all rows together, not single rows; run it with `Evaluate`";

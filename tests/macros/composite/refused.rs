@@ -26,7 +26,7 @@ fn weights_must_sum_to_one_and_the_message_says_the_sum() {
         (component(Length), 0.2),
         (component(FormatOk), 0.65),
     ];
-    let expected = "composite `c`: the weights sum to 0.95; they must sum to 1";
+    let expected = "composite `c`: the weights sum to 0.95; they must sum to 1: add 0.05";
     assert_eq!(refusal(weighted(parts)), expected);
     let tenths = (0..10).map(|_| (component(Overlap), 0.1));
     assert!(
@@ -139,7 +139,7 @@ fn costs_above_the_budget_are_said_with_both_numbers() {
 
 #[test]
 fn a_lower_is_better_component_needs_invert() {
-    let expected = "composite `c`: `error_rate` is lower-is-better; write `invert(error_rate)`";
+    let expected = "composite `c`: `error_rate` is lower-is-better, but a composite is higher-is-better; write `invert(error_rate)`";
     assert_eq!(
         refusal(min([component(ErrorRate), component(Overlap)])),
         expected
@@ -160,16 +160,16 @@ fn thresholds_lie_inside_ranges() {
     let builder = Composite::builder("c", whole()).threshold(80.0);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold 80 of `the composite` is outside its range 0.0..=1.0; set one within it"
+        "composite `c`: the threshold 80.0 is outside the range of the composite, 0.0..=1.0; write a threshold within it"
     );
     let builder = Composite::builder("c", whole()).threshold(f64::NAN);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold NaN of `the composite` is not finite; set a finite number"
+        "composite `c`: the threshold NaN is not finite; write a finite number"
     );
-    let expected = "composite `c`: the threshold 1.5 of `overlap` is outside its range 0.0..=1.0; set one within it";
+    let expected = "composite `c`: the threshold 1.5 is outside the range of `overlap`, 0.0..=1.0; write a threshold within it";
     assert_eq!(refusal(any([component(Overlap).at_least(1.5)])), expected);
-    let expected = "composite `c`: the threshold 2 of `proxy(..)` is outside its range 0.0..=1.0; set one within it";
+    let expected = "composite `c`: the threshold 2.0 is outside the range of the proxies, 0.0..=1.0; write a threshold within it";
     assert_eq!(
         refusal(gate([component(FormatOk)], 2.0, [component(Judged)])),
         expected
@@ -181,9 +181,9 @@ fn a_threshold_that_nothing_misses_is_none() {
     let builder = Composite::builder("c", component(Overlap)).threshold(0.0);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold 0 of `the composite` never fails: every score is in 0.0..=1.0; set a larger one"
+        "composite `c`: the threshold 0.0 never fails: every score of the composite is in 0.0..=1.0; write a larger one"
     );
-    let expected = "composite `c`: the threshold 0 of `overlap` never fails: every score is in 0.0..=1.0; set a larger one";
+    let expected = "composite `c`: the threshold 0.0 never fails: every score of `overlap` is in 0.0..=1.0; write a larger one";
     assert_eq!(refusal(any([component(Overlap).at_least(0.0)])), expected);
 }
 
@@ -204,7 +204,7 @@ fn verdicts_need_verdicts() {
     let builder = Composite::builder("c", all([component(FormatOk)])).threshold(0.5);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: a composite that is true or false takes no threshold; remove the threshold and `strict`"
+        "composite `c`: `threshold` is not supported for a composite that is true or false; remove it"
     );
     let builder = Composite::builder("c", component(Overlap)).strict();
     assert_eq!(

@@ -191,23 +191,23 @@ async fn an_invalid_setting_is_reported_before_the_first_row_and_by_every_call()
     let cases: [(Box<dyn Metric>, &str); 8] = [
         (
             Box::new(share().with_threshold(1.5)),
-            "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it",
+            "the threshold 1.5 is outside the range of the metric, 0.0..=1.0; write a threshold within it",
         ),
         (
             Box::new(share().with_threshold(f64::NAN)),
-            "expected a finite threshold, found NaN; write a number such as 0.5",
+            "the threshold NaN is not finite; write a finite number",
         ),
         (
             Box::new(Unbounded.with_threshold(f64::INFINITY)),
-            "expected a finite threshold, found inf; write a number such as 0.5",
+            "the threshold inf is not finite; write a finite number",
         ),
         (
             Box::new(share().with_threshold(0.0)),
-            "every score in the range 0.0..=1.0 passes the threshold 0.0; write a larger one",
+            "the threshold 0.0 never fails: every score of the metric is in 0.0..=1.0; write a larger one",
         ),
         (
             Box::new(Errors.with_threshold(10.0)),
-            "every score in the range 0.0..=10.0 passes the threshold 10.0; write a smaller one",
+            "the threshold 10.0 never fails: every score of the metric is in 0.0..=10.0; write a smaller one",
         ),
         (
             Box::new(Found.with_threshold(0.5)),
@@ -242,7 +242,10 @@ async fn closures_check_their_threshold_in_any_order_of_the_setters() {
     assert_eq!(both(&wide.strict(), 4.0).await, (0.0, Some(false)));
     let narrow = closure().with_threshold(5.0).with_range(0.0, 1.0);
     let error = scored(&narrow, 0.5).await.unwrap_err().to_string();
-    assert!(error.contains("range 0.0..=1.0, found 5.0"), "{error}");
+    assert!(
+        error.contains("the threshold 5.0 is outside the range"),
+        "{error}"
+    );
     let error = scored(&closure().strict(), 0.5)
         .await
         .unwrap_err()
@@ -252,7 +255,10 @@ async fn closures_check_their_threshold_in_any_order_of_the_setters() {
         "{error}"
     );
     let error = run(vec![Box::new(narrow)], 0.5).await.unwrap_err();
-    assert!(error.contains("found 5.0; write one within it"), "{error}");
+    assert!(
+        error.contains("the threshold 5.0 is outside the range"),
+        "{error}"
+    );
 }
 
 struct ByHand(Option<f64>);

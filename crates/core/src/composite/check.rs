@@ -2,9 +2,11 @@
 //! rule it breaks.
 
 use super::OnMissing;
-use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
+use super::derived::{Derived, total_cost};
 use super::node::{Node, Value};
+use super::rules;
 use super::shape::{Decision, Leaf, Operator, Shape};
+use crate::sentence::Sentence;
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
@@ -38,13 +40,9 @@ impl<L: Leaf> Leaves<L> {
         let name = shape.name();
         let Shape { operator, parts } = shape;
         let (operator, parts, known) = match operator {
-            Operator::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
-                return Err(format!(
-                    "`{name}` scores all rows together, not single rows; run it alongside the composite"
-                ));
-            }
             Operator::Leaf(component) => {
                 let (index, known) = self.leaf(component);
+                holds(rules::scores_rows(&name, &known))?;
                 (Operator::Leaf(index), Vec::new(), known)
             }
             Operator::Weighted(weights) => self.weighted(weights, parts)?,
@@ -72,7 +70,8 @@ impl<L: Leaf> Leaves<L> {
             Operator::AtLeast(bound) => {
                 let parts = parts.into_iter().map(|part| self.resolve(part));
                 let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
-                bound_fits(&parts[0].name, bound, &parts[0].known)?;
+                let of = format!("of `{}`", parts[0].name);
+                bound_fits(&of, bound, &parts[0].known)?;
                 let known = parts[0].known.at_least(bound);
                 (Operator::AtLeast(bound), parts, known)
             }
@@ -169,22 +168,14 @@ impl<L: Leaf> Leaves<L> {
     }
 
     fn weighted(&mut self, weights: Vec<f64>, parts: Vec<Shape<L>>) -> Result<Resolved, String> {
-        let mut weighed = weights.iter().zip(&parts);
-        if let Some((weight, part)) = weighed.find(|(weight, _)| !is_weight(**weight)) {
-            return Err(format!(
-                "the weight {weight} of `{}` is negative or not finite",
-                part.name()
-            ));
+        for (weight, part) in weights.iter().zip(&parts) {
+            holds(rules::weight_counts(&part.name(), *weight))?;
         }
         let parts = self.children("weighted", parts)?;
         let weigh = |parts: &[Derived]| -> Vec<_> {
             parts.iter().copied().zip(weights.iter().copied()).collect()
         };
-        if let Some(sum) = wrong_sum(&weigh(&known(&parts))) {
-            // Twelve decimals hide the rounding error of 0.1 + 0.2 + 0.65.
-            let sum = (sum * 1e12).round() / 1e12;
-            return Err(format!("the weights sum to {sum}; they must sum to 1"));
-        }
+        holds(rules::weights_sum_to_one(&weigh(&known(&parts))))?;
         let known = self.known(|parts| Derived::weighted(&weigh(parts)), &parts);
         Ok((Operator::Weighted(weights), parts, known))
     }
@@ -229,7 +220,11 @@ impl<L: Leaf> Leaves<L> {
                 "`{name}` is a proxy metric, but is among the gate's truths; move it to the proxies"
             ));
         }
-        bound_fits("proxy(..)", at_least, &self.known(Derived::mean, &parts))?;
+        bound_fits(
+            "of the proxies",
+            at_least,
+            &self.known(Derived::mean, &parts),
+        )?;
         let (proxies, known) = (count, self.known(Derived::mean, &truths));
         parts.extend(truths);
         Ok((Operator::Gate { proxies, at_least }, parts, known))
@@ -264,12 +259,7 @@ fn siblings<L: Leaf>(within: &str, parts: &[&Shape<L>]) -> Result<(), String> {
         let Some(found) = part.component() else {
             continue;
         };
-        if !Derived::of(&found.spec()).higher_is_better {
-            let name = part.name();
-            return Err(format!(
-                "`{name}` is lower-is-better; write `invert({name})`"
-            ));
-        }
+        holds(rules::points_up(&part.name(), &Derived::of(&found.spec())))?;
         let twice = |other: &&Shape<L>| other.component().is_some_and(|other| other.is(found));
         if parts[..position].iter().any(twice) {
             let name = part.name();
@@ -287,19 +277,13 @@ fn useless_bound(component: &str, within: &str) -> String {
     )
 }
 
-fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), String> {
-    let range = derived.range.unwrap_or(ScoreRange::UNIT);
-    let of = format!("the threshold {threshold} of `{component}`");
-    match derived.bound(threshold) {
-        Bound::Fits => Ok(()),
-        Bound::NotFinite => Err(format!("{of} is not finite; set a finite number")),
-        Bound::Outside => Err(format!(
-            "{of} is outside its range {range}; set one within it"
-        )),
-        Bound::CannotFail => Err(format!(
-            "{of} never fails: every score is in {range}; set a larger one"
-        )),
-    }
+/// Returns the message of a broken rule as an error.
+fn holds(broken: Option<Sentence>) -> Result<(), String> {
+    broken.map_or(Ok(()), |broken| Err(broken.as_str().to_owned()))
+}
+
+fn bound_fits(of: &str, threshold: f64, derived: &Derived) -> Result<(), String> {
+    holds(rules::bound_fits("threshold", of, derived, threshold))
 }
 
 /// What a composite declares.
@@ -332,14 +316,14 @@ impl Declaration {
                 "the components cost up to {cost} msat per row, but the budget is {budget} msat; raise the budget or remove a component"
             ));
         }
-        if derived.is_bool() && (self.threshold.is_some() || self.strict) {
-            return Err(
-                "a composite that is true or false takes no threshold; remove the threshold and `strict`"
-                    .to_owned(),
-            );
+        if self.strict {
+            holds(rules::takes_threshold("strict", derived))?;
         }
         match self.threshold {
-            Some(threshold) => bound_fits("the composite", threshold, derived)?,
+            Some(threshold) => {
+                holds(rules::takes_threshold("threshold", derived))?;
+                bound_fits("of the composite", threshold, derived)?;
+            }
             None if self.strict && derived.threshold.is_none() => {
                 return Err("`strict` requires a threshold; set one".to_owned());
             }

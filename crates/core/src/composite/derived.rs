@@ -20,16 +20,6 @@ pub struct Derived {
     pub(super) higher_is_better: bool,
 }
 
-/// The position of a bound relative to a component's range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
-    Fits,
-    NotFinite,
-    Outside,
-    /// Every value in the range reaches the bound.
-    CannotFail,
-}
-
 impl Derived {
     /// Computes the properties of a single metric.
     pub const fn of(spec: &MetricSpec<'_>) -> Self {
@@ -220,17 +210,6 @@ impl Derived {
 
     pub(super) const fn is_bool(&self) -> bool {
         matches!(self.kind, ScoreKind::Bool)
-    }
-
-    pub(super) const fn bound(&self, bound: f64) -> Bound {
-        if !bound.is_finite() {
-            return Bound::NotFinite;
-        }
-        match self.range {
-            Some(range) if !range.contains(bound) => Bound::Outside,
-            Some(range) if bound <= range.min => Bound::CannotFail,
-            _ => Bound::Fits,
-        }
     }
 }
 

@@ -34,7 +34,7 @@ pub use self::shape::OnMissing;
 use self::plan::Plan;
 use self::shape::{Operator, Shape};
 use crate::declared::requirements::Requirement;
-use crate::dedup::Key;
+use crate::dedup::{Key, Sharing};
 use crate::files::MetricFile;
 use crate::metric::{AcceptanceTest, Answer, Metric, MetricCall};
 use crate::rows::by_name::{intern, intern_fields};
@@ -87,7 +87,7 @@ pub mod compiled {
 ///
 /// let typo = weighted([(component(Em::default()), 0.25), (component(F1::default()), 0.7)]);
 /// let error = Composite::builder("blend", typo).build().unwrap_err();
-/// assert_eq!(error.to_string(), "composite `blend`: the weights sum to 0.95; they must sum to 1");
+/// assert_eq!(error.to_string(), "composite `blend`: the weights sum to 0.95; they must sum to 1: add 0.05");
 /// # Ok(())
 /// # }
 /// ```
@@ -201,7 +201,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
     /// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
     /// ```
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.plan.names().iter().copied()
+        self.plan.names.iter().copied()
     }
 }
 
@@ -325,7 +325,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// let error = Composite::builder("accuracy", component(errors)).build().unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "composite `accuracy`: `error_rate` is lower-is-better; write `invert(error_rate)`"
+    ///     "composite `accuracy`: `error_rate` is lower-is-better, but a composite is higher-is-better; write `invert(error_rate)`"
     /// );
     /// ```
     ///
@@ -355,7 +355,13 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
         leaves.iter().for_each(|leaf| leaf.keys(&mut all));
-        let plan = Plan::new(Ok(node), names.collect(), self.on_missing, keys, &all);
+        let plan = Plan {
+            node,
+            names: names.collect(),
+            on_missing: self.on_missing,
+            keys,
+            sharing: Sharing::among(&all),
+        };
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite {
             spec: spec.with_fields(gold, pred),

@@ -49,8 +49,6 @@ pub(super) enum Missing {
     Rejected { by: String },
     /// The component with this number rejected the row.
     Gated(usize),
-    /// The component with this number is only estimated, so it could have any score.
-    Estimated(usize),
     /// The component with this number has no score.
     Failed(usize),
     /// The component with this number has a score, but no answer that the decision tree can follow.
@@ -73,8 +71,6 @@ pub(super) struct Combine<'a> {
     pub(super) results: &'a [ComponentResult],
     /// Components that can be evaluated now. One may occur several times.
     pub(super) ready: SmallVec<[usize; 8]>,
-    /// How many of the components found could have any score.
-    pub(super) estimated: usize,
 }
 
 /// Returns the value of the component with this number.
@@ -96,7 +92,6 @@ impl<'a> Combine<'a> {
             on_missing,
             results,
             ready: SmallVec::new(),
-            estimated: 0,
         }
     }
 
@@ -139,13 +134,7 @@ impl<'a> Combine<'a> {
             }
             return Err(Missing::Unfinished);
         }
-        match component(self.results, index) {
-            Err(Missing::Failed(_)) if result.is_estimated() => {
-                self.estimated += 1;
-                Err(Missing::Estimated(index))
-            }
-            value => value,
-        }
+        component(self.results, index)
     }
 
     /// Returns an operand's value, or the worst one if a missing value counts as that.
@@ -162,7 +151,7 @@ impl<'a> Combine<'a> {
         }
     }
 
-    /// Calls `each` with the position and value of the operands that have one. Returns why the last omitted one has none.
+    /// Calls `each` with the position and value of the operands that have one. Returns why the first omitted one has none.
     ///
     /// # Errors
     /// Returns [`Missing`] if no operand has a value, or one that may not be omitted has none.
@@ -172,7 +161,7 @@ impl<'a> Combine<'a> {
         mut each: impl FnMut(usize, Value),
     ) -> Result<Option<Missing>, Missing> {
         let is_strict = self.on_missing == OnMissing::Fail;
-        let (mut omitted, mut is_empty, mut is_unfinished) = (Vec::new(), true, false);
+        let (mut omitted, mut is_empty, mut is_unfinished) = (None, true, false);
         for (position, part) in parts.iter().enumerate() {
             match self.child(part) {
                 Ok(value) => {
@@ -180,23 +169,14 @@ impl<'a> Combine<'a> {
                     each(position, value);
                 }
                 Err(Missing::Unfinished) => is_unfinished = true,
-                Err(missing @ Missing::Estimated(_)) => omitted.push(missing),
                 Err(missing) if is_strict || missing.is_gated() => return Err(missing),
-                Err(missing) => omitted.push(missing),
+                Err(missing) => omitted = omitted.or(Some(missing)),
             }
         }
-        match (is_empty || is_strict) && !omitted.is_empty() {
+        match omitted {
             _ if is_unfinished => Err(Missing::Unfinished),
-            true => Err(omitted.swap_remove(0)),
-            false => Ok(omitted.pop()),
-        }
-    }
-
-    /// Finds the components to evaluate in parts that depend on a component that could have any score.
-    fn explore(&mut self, parts: &[Node]) -> Result<(), Missing> {
-        match self.present(parts, |_, _| {}) {
-            Err(Missing::Unfinished) => Err(Missing::Unfinished),
-            _ => Ok(()),
+            Some(missing) if is_empty => Err(missing),
+            omitted => Ok(omitted),
         }
     }
 
@@ -268,12 +248,7 @@ impl<'a> Combine<'a> {
         truths: &[Node],
         range: Option<ScoreRange>,
     ) -> Result<Value, Missing> {
-        let estimated = self.estimated;
-        let opened = self.opens(proxies, at_least);
-        if self.estimated > estimated && opened != Err(Missing::Unfinished) {
-            self.explore(truths)?;
-        }
-        opened?;
+        self.opens(proxies, at_least)?;
         let mut values: SmallVec<[Value; 2]> = SmallVec::new();
         self.present(truths, |_, value| values.push(value))?;
         if let [only] = values[..] {
@@ -285,11 +260,7 @@ impl<'a> Combine<'a> {
 
     /// Returns the branch that a decision takes. Even `OnMissing` does not replace a node without an answer.
     fn branch<'p>(&mut self, decision: &Decision, parts: &'p [Node]) -> Result<&'p Node, Missing> {
-        let node = self.leaf(decision.node);
-        if matches!(node, Err(Missing::Estimated(_))) {
-            self.explore(parts)?;
-        }
-        node?;
+        self.leaf(decision.node)?;
         let (_, branch) = decision.taken(self.results)?;
         Ok(&parts[branch])
     }

@@ -5,7 +5,7 @@ use super::OnMissing;
 use super::check::Leaves;
 use super::derived::dearest;
 use super::node::Node;
-use super::run::Run;
+use super::run;
 use super::shape::{Named, Shape};
 use crate::declared::{Declaration, Requirement};
 use crate::dedup::{Key, Settings, Sharing};
@@ -18,38 +18,17 @@ use crate::spec::MetricSpec;
 /// How a composite's score follows from the scores of its components.
 #[derive(Debug)]
 pub(super) struct Plan {
-    node: Result<Node, String>,
-    names: Vec<&'static str>,
-    on_missing: OnMissing,
-    /// The keys of the components, by number.
-    keys: Vec<Option<Key>>,
+    pub(super) node: Node,
+    /// The names of the components, by number.
+    pub(super) names: Vec<&'static str>,
+    pub(super) on_missing: OnMissing,
+    /// The keys of the components, by number; empty if no keys need comparing.
+    pub(super) keys: Vec<Option<Key>>,
     /// The keys that occur more than once in the expression, including nested composites.
-    sharing: Option<Sharing>,
+    pub(super) sharing: Option<Sharing>,
 }
 
 impl Plan {
-    /// Creates the plan of an expression, or of one with a mistake, which every row reports. `all` has the keys of the
-    /// components and of their components.
-    pub(super) fn new(
-        node: Result<Node, String>,
-        names: Vec<&'static str>,
-        on_missing: OnMissing,
-        keys: Vec<Option<Key>>,
-        all: &[Key],
-    ) -> Self {
-        Self {
-            node,
-            names,
-            on_missing,
-            keys,
-            sharing: Sharing::among(all),
-        }
-    }
-
-    pub(super) fn names(&self) -> &[&'static str] {
-        &self.names
-    }
-
     /// Evaluates the composite on one row. Asynchronous components run concurrently.
     pub(super) fn answer<'a, G: Sync, P: Sync>(
         &'a self,
@@ -57,22 +36,35 @@ impl Plan {
         call: MetricCall<'a, G, P>,
         spec: &'a MetricSpec<'a>,
     ) -> Answer<'a> {
-        let node = match &self.node {
-            Ok(node) => node,
-            Err(mistake) => return Answer::Ready(Err(MetricError::failed(spec.name, mistake))),
-        };
         let (spec, call) = (call.spec(spec), call.with_spec(None));
-        let run = Run {
-            node,
-            on_missing: self.on_missing,
-            components: &self.names,
-            keys: &self.keys,
-            spec,
-        };
         match &self.sharing {
-            Some(sharing) if call.memo.is_none() => memoized(run, sharing, leaves, call),
-            _ => run.answer(leaves, call),
+            Some(sharing) if call.memo.is_none() => self.memoized(sharing, leaves, call, spec),
+            _ => run::answer(self, leaves, call, spec),
         }
+    }
+
+    /// Evaluates a composite that uses a metric in several places outside of a run, where it must memoize for itself.
+    #[cold]
+    fn memoized<'a, G: Sync, P: Sync>(
+        &'a self,
+        sharing: &'a Sharing,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+        spec: &'a MetricSpec<'a>,
+    ) -> Answer<'a> {
+        if spec.is_async {
+            let leaves = leaves.to_vec();
+            return Answer::pending(async move {
+                let memo = sharing.memo(call.address());
+                run::answer(self, &leaves, call.with_memo(Some(&memo)), spec).await
+            });
+        }
+        let memo = sharing.memo(call.address());
+        let answer = run::answer(self, leaves, call.with_memo(Some(&memo)), spec).ready();
+        let unexpected =
+            "a component is asynchronous, but its spec declares that it is synchronous";
+        let failed = || Err(MetricError::failed(spec.name, unexpected));
+        answer.unwrap_or_else(failed).into()
     }
 }
 
@@ -80,7 +72,8 @@ impl Plan {
 ///
 /// It contains the composite's plan and components.
 pub struct Compiled {
-    plan: Plan,
+    /// The plan, or a mistake in it, which every row reports.
+    plan: Result<Plan, String>,
     key: Key,
     spec: &'static MetricSpec<'static>,
     components: Vec<&'static (dyn Declaration + Sync)>,
@@ -112,9 +105,15 @@ impl Compiled {
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, &specs));
         let node = own_setting.map_or(node, Err);
         let name = |leaf: &Named| intern(&format!("{}{}", leaf.spec.name, leaf.configured));
-        let names = leaves.all.iter().map(name).collect();
+        let plan = node.map(|node| Plan {
+            node,
+            names: leaves.all.iter().map(name).collect(),
+            on_missing,
+            keys,
+            sharing: Sharing::among(&all),
+        });
         Self {
-            plan: Plan::new(node, names, on_missing, keys, &all),
+            plan,
             key: Key::of_tree::<M>(settings),
             spec,
             components,
@@ -128,7 +127,10 @@ impl Compiled {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Answer<'a> {
-        self.plan.answer(leaves, call, self.spec)
+        match &self.plan {
+            Ok(plan) => plan.answer(leaves, call, self.spec),
+            Err(mistake) => Answer::Ready(Err(MetricError::failed(self.spec.name, mistake))),
+        }
     }
 }
 
@@ -147,7 +149,7 @@ impl Declaration for Compiled {
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let mistake = self.plan.node.as_ref().map(|_| ());
+        let mistake = self.plan.as_ref().map(|_| ());
         all.extend(Requirement::unless(self.spec.name, mistake));
         self.components.iter().for_each(|it| it.requirements(all));
     }
@@ -193,28 +195,6 @@ fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<String> {
         "the component `{}` has a `{setting}` of its own, which a declared composite does not support; write `{} >= 0.5` in the expression, or use `Composite::builder`",
         declared.name, declared.name
     ))
-}
-
-/// Evaluates a composite that uses a metric in several places outside of a run, where it must memoize for itself.
-#[cold]
-fn memoized<'a, G: Sync, P: Sync>(
-    run: Run<'a>,
-    sharing: &'a Sharing,
-    leaves: &[&'a dyn Metric<G, P>],
-    call: MetricCall<'a, G, P>,
-) -> Answer<'a> {
-    if run.spec.is_async {
-        let leaves = leaves.to_vec();
-        return Answer::pending(async move {
-            let memo = sharing.memo(call.address());
-            run.answer(&leaves, call.with_memo(Some(&memo))).await
-        });
-    }
-    let (name, memo) = (run.spec.name, sharing.memo(call.address()));
-    let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
-    let unexpected = "a component is asynchronous, but its spec declares that it is synchronous";
-    let failed = || Err(MetricError::failed(name, unexpected));
-    answer.unwrap_or_else(failed).into()
 }
 
 #[cfg(test)]

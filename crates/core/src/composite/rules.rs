@@ -1,9 +1,9 @@
 //! The rules of `#[metric]` composites that need the components' specs. If a rule is broken, its function returns the
 //! message that `cargo check` shows: the mistake, the value found and a fix. The macro provides the place.
 
-use super::derived::{Bound, Derived, is_weight, wrong_sum};
+use super::derived::{Derived, is_weight, wrong_sum};
 use super::shape::Reads;
-use crate::sentence::{Sentence, same, sentence, unless};
+use crate::sentence::{self, Sentence, same, sentence, unless};
 use crate::spec::{MetricSpec, MetricTier};
 
 /// Returns the middle of the range.
@@ -42,15 +42,7 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     if !derived.higher_is_better {
         return None;
     }
-    let found = sentence!("the " [text what] " " [decimal bound]);
-    match (derived.bound(bound), derived.range) {
-        (Bound::NotFinite, _) => Some(found.text(" is not finite; write a finite number")),
-        (Bound::Outside, Some(range)) => Some(sentence!(begin: found;
-            " is outside the range " [text of] ", " [range range] "; write a threshold within it")),
-        (Bound::CannotFail, Some(range)) => Some(sentence!(begin: found;
-            " never fails: every score " [text of] " is in " [range range] "; write a larger one")),
-        _ => None,
-    }
+    sentence::bound_fits(what, of, derived.range, true, bound)
 }
 
 /// Checks that a component has a range.

@@ -6,10 +6,11 @@ use std::borrow::Cow;
 use futures_util::future::{BoxFuture, join_all};
 
 use super::OnMissing;
-use super::node::{Combine, Missing, Node, Value, component, path};
+use super::node::{Combine, Missing, Value, component, path};
+use super::plan::Plan;
 use super::shape::Operator;
-use crate::dedup::Key;
-use crate::metric::{Answer, Metric, MetricCall, answer};
+use crate::metric::answer::shared;
+use crate::metric::{Answer, Metric, MetricCall};
 use crate::panic::{self, Panic};
 use crate::score::component_results;
 use crate::score::{
@@ -17,43 +18,31 @@ use crate::score::{
 };
 use crate::spec::MetricSpec;
 
-/// The parts of a composite that all rows share.
-pub(super) struct Run<'a> {
-    pub(super) node: &'a Node,
-    pub(super) on_missing: OnMissing,
-    /// The names of the components, by number.
-    pub(super) components: &'a [&'static str],
-    /// The keys of the components, by number; empty if no keys need comparing.
-    pub(super) keys: &'a [Option<Key>],
-    /// The composite's own name and spec.
-    pub(super) spec: &'a MetricSpec<'a>,
-}
-
 /// An awaited answer, with the component's number.
 type Pending<'a> = (usize, BoxFuture<'a, Result<RowAnswer>>);
 
-impl<'a> Run<'a> {
-    /// Evaluates the composite. The answer is ready if every component's is.
-    pub(super) fn answer<G: Sync, P: Sync>(
-        self,
-        leaves: &[&'a dyn Metric<G, P>],
-        call: MetricCall<'a, G, P>,
-    ) -> Answer<'a> {
-        let results = std::iter::repeat_with(ComponentResult::default);
-        let mut row = Row {
-            run: self,
-            results: results.take(leaves.len()).collect(),
-            is_explained: call.is_explained(),
-            value: Err(Missing::Unfinished),
-        };
-        let mut pending = Vec::new();
-        row.advance(leaves, call, &mut pending);
-        // If a component has decided, the others are not polled and cost nothing.
-        if pending.is_empty() || row.is_decided() {
-            return row.finish().into();
-        }
-        wait(row, pending, leaves.to_vec(), call)
+/// Evaluates a composite on one row. The answer is ready if every component's is.
+pub(super) fn answer<'a, G: Sync, P: Sync>(
+    plan: &'a Plan,
+    leaves: &[&'a dyn Metric<G, P>],
+    call: MetricCall<'a, G, P>,
+    spec: &'a MetricSpec<'a>,
+) -> Answer<'a> {
+    let results = std::iter::repeat_with(ComponentResult::default);
+    let mut row = Row {
+        plan,
+        spec,
+        results: results.take(leaves.len()).collect(),
+        is_explained: call.is_explained(),
+        value: Err(Missing::Unfinished),
+    };
+    let mut pending = Vec::new();
+    row.advance(leaves, call, &mut pending);
+    // If a component has decided, the others are not polled and cost nothing.
+    if pending.is_empty() || row.is_decided() {
+        return row.finish().into();
     }
+    wait(row, pending, leaves.to_vec(), call)
 }
 
 /// Awaits components until nothing more can be evaluated.
@@ -82,7 +71,9 @@ fn wait<'a, G: Sync, P: Sync>(
 
 /// One row under one composite.
 struct Row<'a> {
-    run: Run<'a>,
+    plan: &'a Plan,
+    /// The composite's own name and spec.
+    spec: &'a MetricSpec<'a>,
     results: Box<[ComponentResult]>,
     /// `true` if the results of the components are read.
     is_explained: bool,
@@ -98,9 +89,17 @@ impl<'a> Row<'a> {
         pending: &mut Vec<Pending<'a>>,
     ) {
         loop {
-            let mut combine = Combine::new(self.run.on_missing, &self.results);
-            self.value = combine.node(self.run.node);
+            let mut combine = Combine::new(self.plan.on_missing, &self.results);
+            self.value = combine.node(&self.plan.node);
             let mut ready = combine.ready;
+            if self.results.iter().any(ComponentResult::is_estimated) {
+                // An estimated component could have any score, so all others could be called.
+                let is_open = |index: &usize| !self.results[*index].is_asked();
+                ready = (0..leaves.len()).filter(is_open).collect();
+                if !ready.is_empty() {
+                    self.value = Err(Missing::Unfinished);
+                }
+            }
             if self.is_decided() {
                 return;
             }
@@ -108,8 +107,8 @@ impl<'a> Row<'a> {
             ready.dedup();
             let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
-                let key = self.run.keys.get(index).and_then(Option::as_ref);
-                match panic::catch(false, || answer::shared(leaves[index], key, call)) {
+                let key = self.plan.keys.get(index).and_then(Option::as_ref);
+                match panic::catch(false, || shared(leaves[index], key, call)) {
                     Ok(Answer::Pending(future)) => {
                         self.results[index].is_pending = true;
                         pending.push((index, future));
@@ -136,7 +135,7 @@ impl<'a> Row<'a> {
 
     fn store(&mut self, index: usize, answer: std::result::Result<Result<RowAnswer>, Panic>) {
         let panicked = |panic: Panic| {
-            let name = self.run.components[index];
+            let name = self.plan.names[index];
             Err(MetricError::panicked(name, panic.message))
         };
         self.results[index] = answer.unwrap_or_else(panicked).into();
@@ -150,7 +149,7 @@ impl<'a> Row<'a> {
             Err(missing) if missing.is_gated() => true,
             Err(_) if result.is_pending || result.is_estimated() => false,
             // A row that the budget does not cover is skipped as a whole.
-            Err(_) => self.run.on_missing == OnMissing::Fail || result.is_over_budget(),
+            Err(_) => self.plan.on_missing == OnMissing::Fail || result.is_over_budget(),
         }
     }
 
@@ -163,17 +162,17 @@ impl<'a> Row<'a> {
             Ok(value) => value.value,
             Err(missing) => return Err(self.error(missing)),
         };
-        let Self { run, results, .. } = self;
+        let Self { plan, results, .. } = self;
         let numbers = component_results::numbers(&results);
         let path = match self.is_explained {
-            true => path(run.node, run.components, &results),
+            true => path(&plan.node, &plan.names, &results),
             false => None,
         };
         // Purely numeric results already appear in the composite's numbers.
         let is_read = self.is_explained || !results.iter().all(ComponentResult::is_plain);
-        let names = run.components.iter().map(|name| Cow::Borrowed(*name));
+        let names = plan.names.iter().map(|name| Cow::Borrowed(*name));
         let components = is_read.then(|| Components(names.zip(results).collect()));
-        let mut scored = Scored::of_components(value, numbers, components, run.spec)?;
+        let mut scored = Scored::of_components(value, numbers, components, self.spec)?;
         scored.score.details = path;
         Ok(scored)
     }
@@ -181,22 +180,25 @@ impl<'a> Row<'a> {
     fn error(&self, missing: &Missing) -> MetricError {
         let cost = self.results.iter().map(|result| result.cost_msats);
         let cost_msats = cost.fold(0, u64::saturating_add);
-        let error = |kind| MetricError::new(self.run.spec.name, kind).with_cost_msats(cost_msats);
+        let error = |kind| MetricError::new(self.spec.name, kind).with_cost_msats(cost_msats);
         let without = |index: usize, reason| {
             error(MetricErrorKind::MissingComponent {
-                component: self.run.components[index].to_owned(),
+                component: self.plan.names[index].to_owned(),
                 reason,
+                error: self.results[index].error().cloned(),
             })
         };
         let index = match missing {
-            Missing::Unfinished => return MetricError::failed(self.run.spec.name, "unfinished"),
+            Missing::Unfinished => return MetricError::failed(self.spec.name, "unfinished"),
             Missing::Rejected { by } => return error(MetricErrorKind::Gated { by: by.clone() }),
             Missing::NoAnswer(index, reason) => return without(*index, reason.clone()),
-            Missing::Gated(index) | Missing::Estimated(index) | Missing::Failed(index) => *index,
+            Missing::Gated(index) | Missing::Failed(index) => *index,
         };
         match self.results[index].outcome() {
             // A tree's score comes from one path, so without it there is nothing to score.
-            Some(Outcome::Abstained) if matches!(self.run.node.operator, Operator::Decision(_)) => {
+            Some(Outcome::Abstained)
+                if matches!(self.plan.node.operator, Operator::Decision(_)) =>
+            {
                 error(MetricErrorKind::Abstained)
             }
             Some(Outcome::Gated { by }) => error(MetricErrorKind::Gated { by: by.clone() }),
@@ -207,8 +209,7 @@ impl<'a> Row<'a> {
             outcome => {
                 let failed =
                     |it: &Outcome| it.error().unwrap_or_else(|| format!("it {}", it.name()));
-                let error = without(index, outcome.map_or_else(String::new, failed));
-                error.with_component_error(self.results[index].error().cloned())
+                without(index, outcome.map_or_else(String::new, failed))
             }
         }
     }

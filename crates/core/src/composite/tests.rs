@@ -6,7 +6,6 @@ use futures_util::FutureExt as _;
 
 use super::shape::{Decision, Named, Reads, Shape};
 use super::*;
-use crate::dedup::Sharing;
 use crate::lm::LmErrorKind;
 use crate::score::{MetricError, MetricErrorKind, Outcome, Scored};
 use crate::spec::ScoreKind;
@@ -385,9 +384,13 @@ fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
         answers: vec![&["yes"], &["no"]],
     };
     let tree = Shape::new(Operator::Decision(decision), branches);
-    let node_of_tree = check::Leaves::new(OnMissing::Fail).resolve(tree);
-    let names = vec!["short", "branch", "branch"];
-    let plan = Plan::new(node_of_tree, names, OnMissing::Fail, Vec::new(), &[]);
+    let plan = Plan {
+        node: check::Leaves::new(OnMissing::Fail).resolve(tree).unwrap(),
+        names: vec!["short", "branch", "branch"],
+        on_missing: OnMissing::Fail,
+        keys: Vec::new(),
+        sharing: None,
+    };
     let calls = [Arc::default(), Arc::default()];
     let [yes, no] = [
         Counting::new("yes", &calls[0]),

@@ -6,7 +6,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 
 use crate::files::MetricFile;
 use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
@@ -21,7 +21,7 @@ use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_pr
 ///
 /// let mut requirements = Vec::new();
 /// Metric::<Example, Prediction>::requirements(&F1::default().with_threshold(1.5), &mut requirements);
-/// let reason = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
+/// let reason = "the threshold 1.5 is outside the range of the metric, 0.0..=1.0; write a threshold within it";
 /// assert_eq!(requirements[0].missing_reason(), Some(reason));
 /// ```
 #[derive(Clone)]
@@ -265,26 +265,37 @@ impl Requirement {
         self
     }
 
+    fn is_of_same_model(&self, other: &Self) -> bool {
+        match (&self.need, &other.need) {
+            (Need::Model(one), Need::Model(other)) => Arc::ptr_eq(one, other),
+            (Need::Embedder(one), Need::Embedder(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
+    async fn probe(&self) -> Result<(), String> {
+        let probed = match &self.need {
+            Need::Model(lm) => lm.probe().await,
+            Need::Embedder(model) => model.probe().await.map(|()| None),
+            Need::Check(check) => return check().await,
+            Need::Missing(_) | Need::MissingModel(_) | Need::Offline => return Ok(()),
+        };
+        match (probed, self.lm()) {
+            (Err(error), _) if !is_temporary(&error) => Err(error.to_string()),
+            (Ok(Some(_)), Some(lm)) if self.needs_logprobs => probe_logprobs(&**lm).await,
+            _ => Ok(()),
+        }
+    }
+
     fn not_ready(&self, reason: String) -> Result<(), NotReady> {
         let metric = self.metric.clone();
         Err(NotReady { metric, reason })
     }
 }
 
-impl fmt::Debug for Requirement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Requirement");
-        shown.field("metric", &self.metric);
-        match &self.need {
-            Need::Model(lm) => shown.field("lm", &lm.id()).finish(),
-            Need::Embedder(model) => shown.field("embedder", &model.id()).finish(),
-            Need::Missing(reason) | Need::MissingModel(reason) => {
-                shown.field("missing", reason).finish()
-            }
-            Need::Offline => shown.field("offline", &true).finish(),
-            Need::Check(_) => shown.finish_non_exhaustive(),
-        }
-    }
+debug_fields! {
+    Requirement: |it| "metric" => it.metric, "lm" => it.lm().map(|lm| lm.id()),
+        "missing" => it.missing_reason()
 }
 
 /// The error returned when a metric cannot score any row.
@@ -311,51 +322,23 @@ pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
 
 /// Checks the requirements by calling each model once.
 ///
-/// The models are called concurrently, and then the checks run. Returns the first failure.
-pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
+/// The models are called and the checks run concurrently. Returns the first failure.
+pub async fn probe(mut requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
-    let (mut models, mut embedders) = (Vec::new(), Vec::new());
+    // The first requirement of a model is the one that is checked, so those that need the most come first.
+    requirements.sort_by_key(|it| !it.needs_logprobs);
+    let mut checked: Vec<&Requirement> = Vec::new();
     for requirement in &requirements {
-        match &requirement.need {
-            Need::Model(lm) if !models.iter().any(|(_, known)| Arc::ptr_eq(known, lm)) => {
-                models.push((requirement, Arc::clone(lm)));
-            }
-            Need::Embedder(it) if !embedders.iter().any(|(_, known)| Arc::ptr_eq(known, it)) => {
-                embedders.push((requirement, Arc::clone(it)));
-            }
-            _ => {}
-        }
-    }
-    let of_models = join_all(models.iter().map(|(_, lm)| lm.probe()));
-    let of_embedders = join_all(embedders.iter().map(|(_, model)| model.probe()));
-    let (of_models, of_embedders) = join(of_models, of_embedders).await;
-    let models = models.iter().zip(of_models);
-    let probed =
-        models.map(|((it, lm), probed)| (*it, Some(lm), probed.map(|reply| reply.is_some())));
-    let embedders = embedders.iter().zip(of_embedders);
-    let embedders = embedders.map(|((it, _), probed)| (*it, None, probed.map(|_| false)));
-    let mut called = Vec::new();
-    for (requirement, lm, probed) in probed.chain(embedders) {
-        match probed {
-            Err(error) if !is_temporary(&error) => return requirement.not_ready(error.to_string()),
-            Ok(true) => called.extend(lm),
-            _ => {}
-        }
-    }
-    for lm in called {
-        let is_weighed = |it: &&Requirement| {
-            it.needs_logprobs && it.lm().is_some_and(|needed| Arc::ptr_eq(needed, lm))
-        };
-        if let Some(requirement) = requirements.iter().find(is_weighed)
-            && let Err(reason) = probe_logprobs(&**lm).await
+        if !checked
+            .iter()
+            .any(|earlier| earlier.is_of_same_model(requirement))
         {
-            return requirement.not_ready(reason);
+            checked.push(requirement);
         }
     }
-    for requirement in &requirements {
-        if let Need::Check(check) = &requirement.need
-            && let Err(reason) = check().await
-        {
+    let results = join_all(checked.iter().map(|requirement| requirement.probe())).await;
+    for (requirement, result) in checked.iter().zip(results) {
+        if let Err(reason) = result {
             return requirement.not_ready(reason);
         }
     }

@@ -2,12 +2,14 @@
 
 use std::num::NonZeroUsize;
 
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
-use super::{Aggregation, JudgeBuilder, Panel};
+use super::signature::PanelSettings;
+use super::{JudgeBuilder, Panel};
 use crate::lm::{IntoModel as _, JudgeModel};
 use crate::metric::params::{Configures, ParamError, Params, read_param};
+use crate::rows::field_types::TextOrList;
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 
 /// The command-line parameters that configure a panel of judges.
@@ -83,41 +85,32 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
 /// Reads a panel from its parameters.
 ///
 /// # Errors
-/// Returns [`ParamError::WrongType`] if a value has the wrong type.
+/// Returns [`ParamError::Invalid`] if a value has the wrong type.
 pub fn read_panel(params: &Params, spec: &MetricSpec<'static>) -> Result<Panel, ParamError> {
     let [models, aggregation, limit, quorum] = &PANEL;
+    let number = |param: &'static ParamSpec<'static>| match params.is(param.name, param.default) {
+        true => Ok(None),
+        false => read(params, spec, param).map(|number| number.map(|Judges(number)| number.get())),
+    };
     let mut panel = Panel::new();
     if let Some(cost_msats) = params.cost_msats {
         panel = panel.cost_msats(cost_msats);
     }
-    if let Some(Models(models)) = read(params, spec, models)? {
-        panel = panel.models(models);
-    }
-    if let Some(aggregation) = read::<Aggregation>(params, spec, aggregation)? {
-        panel = panel.aggregation(aggregation);
-    }
-    let number = |param: &ParamSpec<'static>| match params.is(param.name, param.default) {
-        true => Ok(None),
-        false => read(params, spec, param),
+    panel.settings = PanelSettings {
+        models: read(params, spec, models)?.map_or_else(Vec::new, |Models(models)| models),
+        aggregation: read(params, spec, aggregation)?,
+        max_concurrent_judges: number(limit)?,
+        quorum: number(quorum)?,
     };
-    if let Some(Judges(number)) = number(limit)? {
-        panel = panel.max_concurrent_judges(number.get());
-    }
-    if let Some(Judges(number)) = number(quorum)? {
-        panel = panel.quorum(number.get());
-    }
     Ok(panel)
 }
 
-fn read<T: serde::de::DeserializeOwned>(
+fn read<T: DeserializeOwned>(
     params: &Params,
     spec: &MetricSpec<'static>,
-    param: &ParamSpec<'static>,
+    param: &'static ParamSpec<'static>,
 ) -> Result<Option<T>, ParamError> {
-    let is_set = params.has(param.name);
-    is_set
-        .then(|| read_param(params, spec, param, None))
-        .transpose()
+    read_param(params, spec, param, Some(|| None))
 }
 
 /// A number of judges.
@@ -133,36 +126,27 @@ impl<'de> Deserialize<'de> for Judges {
 /// Model names, as a JSON list or separated by commas.
 struct Models(Vec<JudgeModel>);
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "names of models")]
-enum Written {
-    Text(String),
-    List(Vec<String>),
-}
-
 impl<'de> Deserialize<'de> for Models {
     fn deserialize<D: Deserializer<'de>>(names: D) -> Result<Self, D::Error> {
-        let names = match Written::deserialize(names)? {
-            Written::Text(text) => text.split(',').map(str::to_owned).collect(),
-            Written::List(names) => names,
+        let names = match TextOrList::deserialize(names)? {
+            TextOrList::Text(text) => text.split(',').map(str::to_owned).collect(),
+            TextOrList::List(names) => names,
         };
         if names.is_empty() {
             return Err(D::Error::custom(
                 "expected at least one model, found an empty list; write a model, or `default`",
             ));
         }
-        let model = |name: &String| match name.trim() {
-            "default" => Ok("default".into_model()),
-            name if is_whole(name) => Ok(name.into_model()),
-            name => Err(D::Error::custom(format!(
-                "expected `provider:model`, found `{name}`; write, for example, `openai:gpt-6-luna`"
+        let model = |name: &String| match name.trim().split_once(':') {
+            None if name.trim() == "default" => Ok("default".into_model()),
+            Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
+                Ok(name.trim().into_model())
+            }
+            _ => Err(D::Error::custom(format!(
+                "expected `provider:model`, found `{}`; write, for example, `openai:gpt-6-luna`",
+                name.trim()
             ))),
         };
         names.iter().map(model).collect::<Result<_, _>>().map(Self)
     }
-}
-
-fn is_whole(name: &str) -> bool {
-    let parts = name.split_once(':');
-    parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
 }

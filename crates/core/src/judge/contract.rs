@@ -235,38 +235,31 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
 
 /// Returns the answer of more than half of the judges. Each judge has one answer, or one for each order of a pair.
 fn majority(judges: &[Vec<&'static str>]) -> Result<&'static str, String> {
-    let mut counts: IndexMap<&str, usize> = IndexMap::new();
+    let mut counts: IndexMap<&'static str, usize> = IndexMap::new();
     for answers in judges {
-        let first = *answers.first().ok_or(NO_ANSWER)?;
-        match (answers.iter().find(|answer| **answer != first), judges) {
-            (None, _) => *counts.entry(first).or_default() += 1,
-            (Some(second), [_]) => {
+        match (&answers[..], judges) {
+            ([first, rest @ ..], _) if rest.iter().all(|other| other == first) => {
+                *counts.entry(first).or_default() += 1;
+            }
+            ([first, second, ..], [_]) => {
                 return Err(format!(
                     "its answers differ between the two orders of the pair: `{first}` and `{second}`"
                 ));
             }
-            (Some(_), _) => {}
+            _ => {}
         }
     }
     if let Some((answer, _)) = counts.iter().find(|(_, count)| 2 * **count > judges.len()) {
         return Ok(answer);
     }
-    let sure: usize = counts.values().sum();
     let votes = counts
         .iter()
         .map(|(answer, count)| format!("{count} `{answer}`"));
-    let mut votes: Vec<String> = votes.collect();
-    if sure < judges.len() {
-        votes.push(format!(
-            "{} with a different answer in each order",
-            judges.len() - sure
-        ));
-    }
+    let votes = votes.collect::<Vec<_>>().join(", ");
     match judges.len() {
         0 => Err(NO_ANSWER.to_owned()),
         judges => Err(format!(
-            "no answer has a majority among {judges} judges: {}; use an odd number of judges, or more judges",
-            votes.join(", ")
+            "no answer has a majority among {judges} judges: {votes}; use an odd number of judges, or more judges"
         )),
     }
 }

@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fmt;
 
 use crate::lm::LmError;
-use crate::messages::escape;
 
 /// The error returned when a judge gives no verdict.
 ///
@@ -112,13 +111,6 @@ impl JudgeError {
         };
         Self::new(format!(
             "the votes of {judges} judges are tied, {votes} yes and {votes} no; use an odd number of judges{missing}"
-        ))
-    }
-
-    pub(super) fn refused(lm: &str, reply: &str) -> Self {
-        Self::new(format!(
-            "{lm} declined to judge: {}",
-            escape::escaped(reply)
         ))
     }
 

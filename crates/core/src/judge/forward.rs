@@ -17,9 +17,10 @@ use super::steps::Step;
 use super::{Content, Judge, JudgeError, Judged, Signature, Untrusted};
 use crate::declared::Declared;
 use crate::lm::Usage;
+use crate::messages::escape;
 use crate::program_run::{ProgramOutput, ProgramUsage};
 use crate::rows::{Example, FieldType, Prediction, Trace, TraceStep};
-use crate::score::JUDGES;
+use crate::score::{JUDGES, MetricScore};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Reads one input of a judge from an example.
@@ -34,10 +35,9 @@ where
     let input = T::read(value, inputs.data.is_cell(name)).map_err(|error| match inputs.get(name) {
         Some(_) => JudgeError::new(format!("cannot read the input `{name}`: {error}")),
         None => {
-            let found: Vec<_> = inputs.keys().collect();
-            let found = match found.len() {
-                0 => "no field".to_owned(),
-                _ => format!("`{}`", found.join("`, `")),
+            let found = match inputs.data.is_empty() {
+                true => "no field".to_owned(),
+                false => escape::names(inputs.keys()),
             };
             JudgeError::new(format!(
                 "expected the input `{name}`, found {found}; add the field `{name}` to the example"
@@ -92,7 +92,7 @@ async fn judged(
     let spec = spec_of_question(judge.signature(), judge.panel().spec(declared)?);
     let (result, cost_msats) = judgement(judge, contents?, &|| spec).await;
     let result = result?;
-    let usage = result.metadata.get("usage");
+    let usage = result.critique.metadata.get("usage");
     let usage = usage.and_then(|usage| Usage::deserialize(usage).ok());
     let usage = usage.unwrap_or_default();
     let prediction = prediction(judge.signature(), result, spec.kind);
@@ -132,8 +132,8 @@ fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) 
 
 /// Returns the panel's score, and the outputs of the judge whose score is nearest to it.
 fn prediction(signature: &Signature, judgement: Judgement, kind: ScoreKind) -> Prediction {
-    let value = judgement.value;
-    let mut answer = answer(judgement.metadata, value);
+    let value = judgement.score.value;
+    let mut answer = answer(judgement.critique.metadata, value);
     let names = signature.steps.iter().map(Step::name);
     let names = names.chain(signature.outputs.iter().map(|output| output.name));
     let outputs = names.filter_map(|name| Some((name, answer.remove(name)?)));
@@ -224,7 +224,7 @@ where
     F: Future<Output = Result<Rescored, JudgeError>>,
 {
     let (mut values, mut lines) = (Vec::new(), Vec::new());
-    let judges = judgement.metadata.get_mut(JUDGES);
+    let judges = judgement.critique.metadata.get_mut(JUDGES);
     let judges = judges.and_then(Value::as_array_mut);
     for member in judges.into_iter().flatten() {
         let Value::Object(answer) = member["answers"][0].clone() else {
@@ -238,10 +238,8 @@ where
     }
     let value = aggregate(&values, judge.panel().aggregation_of(J::signature(), false));
     let confidence = agreement(&values, value, <J as Declared>::SPEC.range);
-    Ok(Judgement {
-        value,
-        confidence,
-        details: Some(lines.join("\n")),
-        ..judgement
-    })
+    judgement.score = MetricScore::new(value)
+        .with_confidence(confidence)
+        .with_details(lines.join("\n"));
+    Ok(judgement)
 }

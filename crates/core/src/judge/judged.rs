@@ -2,11 +2,11 @@
 
 use std::marker::PhantomData;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::JudgeError;
 use crate::score::{
-    Critique, LostJudges, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result, Scored,
+    Critique, MetricError, MetricErrorKind, MetricReturn, MetricScore, Result, Scored,
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
@@ -52,11 +52,11 @@ impl<K> Judged<K> {
         };
         let result = both.map(|(first, second)| {
             let line = |name: &str, judgement: &Judgement| {
-                let details = judgement.details.as_deref().unwrap_or_default();
-                format!("{name} {}: {details}", judgement.value)
+                let MetricScore { value, details, .. } = &judgement.score;
+                format!("{name} {value}: {}", details.as_deref().unwrap_or_default())
             };
             let lines = [line(names[0], &first), line(names[1], &second)];
-            let value = combine(first.value, second.value);
+            let value = combine(first.score.value, second.score.value);
             let parts = names.map(str::to_owned).into_iter().zip([first, second]);
             Judgement::joined(value, &lines, parts)
         });
@@ -64,29 +64,22 @@ impl<K> Judged<K> {
     }
 }
 
-/// A score with its explanation.
+/// A score with its explanation. The cost is added with the metric's name, in [`scored`].
 #[derive(Debug)]
 pub(super) struct Judgement {
-    pub(super) value: f64,
-    pub(super) confidence: f64,
-    pub(super) details: Option<String>,
-    pub(super) feedback: Option<String>,
-    pub(super) metadata: Map<String, Value>,
-    /// The judges of the panel without a verdict, if any.
-    pub(super) lost: Option<LostJudges>,
+    pub(super) score: MetricScore,
+    pub(super) critique: Critique,
 }
 
 impl Judgement {
-    /// Creates a judgement with full confidence and no explanation.
-    pub(super) fn new(value: f64) -> Self {
-        Self {
-            value,
-            confidence: 1.0,
-            details: None,
-            feedback: None,
-            metadata: Map::new(),
-            lost: None,
-        }
+    /// Creates a judgement with full confidence.
+    pub(super) fn new(value: f64, details: Option<String>) -> Self {
+        let score = MetricScore {
+            details,
+            ..MetricScore::new(value)
+        };
+        let critique = Critique::default();
+        Self { score, critique }
     }
 
     /// Joins judgements, by name, into one with a value of its own and these lines of details.
@@ -95,15 +88,15 @@ impl Judgement {
         lines: &[String],
         parts: impl IntoIterator<Item = (String, Self)>,
     ) -> Self {
-        let mut all = Self::new(value);
-        all.details = Some(lines.join("\n"));
-        for (name, part) in parts {
-            all.confidence = all.confidence.min(part.confidence);
-            all.lost = all.lost.or(part.lost);
-            if let Some(label) = part.metadata.get("judge") {
-                all.metadata.insert("judge".to_owned(), label.clone());
+        let mut all = Self::new(value, Some(lines.join("\n")));
+        let metadata = &mut all.critique.metadata;
+        for (name, Self { score, critique }) in parts {
+            all.score.confidence = all.score.confidence.min(score.confidence);
+            all.critique.lost = all.critique.lost.or(critique.lost);
+            if let Some(label) = critique.metadata.get("judge") {
+                metadata.insert("judge".to_owned(), label.clone());
             }
-            all.metadata.insert(name, Value::Object(part.metadata));
+            metadata.insert(name, Value::Object(critique.metadata));
         }
         all
     }
@@ -137,20 +130,8 @@ pub(super) fn scored(
         };
         error.with_cost_msats(cost)
     };
-    let judgement = result.map_err(failed)?;
-    let score = MetricScore {
-        value: judgement.value,
-        confidence: judgement.confidence,
-        details: judgement.details,
-        cost_msats: cost,
-    };
-    let critique = Critique {
-        feedback: judgement.feedback,
-        metadata: judgement.metadata,
-        lost: judgement.lost,
-        ..Critique::default()
-    };
-    Scored::with_critique(score, critique, spec)
+    let Judgement { score, critique } = result.map_err(failed)?;
+    Scored::with_critique(score.with_cost_msats(cost), critique, spec)
 }
 
 #[cfg(test)]
@@ -161,12 +142,12 @@ mod tests {
     fn two_judges_abstain_if_one_abstains_and_none_fails() {
         let abstained = || Err(JudgeError::no_items("claims"));
         let failed = || Err(JudgeError::no_model(false));
-        let scored = || Ok(Judgement::new(0.5));
+        let scored = || Ok(Judgement::new(0.5, None));
         let both = |first, second| {
             let judged =
                 Judged::<f64>::new(first, 1).with(Judged::new(second, 2), ["a", "b"], f64::max);
             assert_eq!(judged.cost_msats, 3);
-            judged.result.map(|judgement| judgement.value)
+            judged.result.map(|judgement| judgement.score.value)
         };
         for (first, second) in [
             (abstained(), scored()),

@@ -8,7 +8,7 @@ use super::judged::Judgement;
 use super::model_call::Verdict;
 use super::scoring::Weights;
 use super::{JudgeError, Panel, Scoring, Signature};
-use crate::score::{FAILED, JUDGES, LostJudges, ReplyCounts};
+use crate::score::{Critique, FAILED, JUDGES, LostJudges, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// The confidence of a pairwise judge whose preferences in both orders contradict each other (position bias).
@@ -108,17 +108,18 @@ pub(super) fn combine(
     // There are far fewer than 2^52 judges.
     let share = answered.len() as f64 / members.len() as f64;
     let lost = errors().find(|error| !error.is_no_items());
-    Ok(Judgement {
-        value,
-        confidence: agreement(&values, value, spec.range) * sure * share,
-        details: details(signature, &answered),
+    let mut judgement = Judgement::new(value, details(signature, &answered));
+    judgement.score.confidence = agreement(&values, value, spec.range) * sure * share;
+    judgement.critique = Critique {
         feedback: text_output(&answered, "feedback"),
         metadata: metadata(members),
         lost: lost.map(|first| LostJudges {
             is_allowed: panel.has_quorum(signature),
             first_error: first.to_string().into(),
         }),
-    })
+        ..Critique::default()
+    };
+    Ok(judgement)
 }
 
 /// Returns the judges' string output; several judges get one line each, with the model.
@@ -140,11 +141,8 @@ fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
 /// Returns the judges' reasoning and their answers about each item of a list.
 fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<String> {
     let reasoning = text_output(answered, "reasoning");
-    let mut lines: Vec<String> = reasoning
-        .iter()
-        .filter(|it| !it.is_empty())
-        .cloned()
-        .collect();
+    let mut lines: Vec<String> = reasoning.iter().cloned().collect();
+    lines.retain(|line| !line.is_empty());
     for (id, opinion) in answered {
         let of_judge = match answered.len() {
             1 => String::new(),
@@ -208,10 +206,10 @@ fn fields(item: &Value) -> String {
     let Value::Object(fields) = item else {
         return item.to_string();
     };
-    let fields = fields.iter();
-    let mut fields: Vec<_> = fields
-        .map(|(name, value)| format!("{name}: {value}"))
-        .collect();
+    let fields = fields
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"));
+    let mut fields: Vec<_> = fields.collect();
     fields.sort();
     fields.join(", ")
 }

@@ -92,6 +92,6 @@ pub use self::{
     row::row,
     signature::IsMetric,
     steps::{Each, Empty},
-    untrusted::{MaybeInput, shown_calls, shown_conversation, shown_items, shown_trace},
+    untrusted::{shown_calls, shown_conversation, shown_items, shown_trace},
 };
 pub use crate::lm::{IntoModel, JudgeModel};

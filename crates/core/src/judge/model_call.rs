@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use serde_json::{Map, Value};
 
 use super::contract::{AnyJudge, ScoreOf};
-use super::json_object::Flaw;
+use super::json_object::{Flaw, in_brief};
 use super::scoring::{Weights, weights};
 use super::steps::{Earlier, Step};
 use super::{Content, Demo, JudgeError, Overflow, Prompt, Reply, Scoring, Signature};
@@ -144,7 +144,9 @@ impl Question {
             if flaw.is_cut && reply.stop_reason == StopReason::Length {
                 return Err(JudgeError::cut_short(self.lm.id()));
             }
-            let repaired = std::mem::take(&mut self.request).assistant(quoted(reply.text));
+            let mut quoted = reply.text;
+            escape::truncate(&mut quoted, MAX_QUOTED_BYTES);
+            let repaired = std::mem::take(&mut self.request).assistant(quoted);
             self.request = repaired.user(repair(&flaw));
             is_repair = true;
         }
@@ -173,7 +175,11 @@ impl Question {
         self.count(&reply);
         let reply = reply?;
         match &reply.stop_reason {
-            StopReason::Refusal(reply) => Err(JudgeError::refused(self.lm.id(), &beginning(reply))),
+            StopReason::Refusal(reply) => Err(JudgeError::new(format!(
+                "{} declined to judge: {}",
+                self.lm.id(),
+                escape::escaped(&in_brief(reply.trim(), 120))
+            ))),
             StopReason::Filtered => Err(JudgeError::new(format!(
                 "{}: the provider's filter withheld the reply",
                 self.lm.id()
@@ -183,14 +189,13 @@ impl Question {
     }
 
     fn count(&mut self, reply: &Result<LmReply, LmError>) {
-        let (cost, is_priced, usage) = match reply {
-            Ok(reply) => (reply.cost_msats, !reply.is_unpriced(), reply.usage),
-            Err(error) => (
-                error.cost_msats(),
-                error.cost_msats().is_some(),
-                error.usage(),
-            ),
+        let (cost, usage) = match reply {
+            Ok(reply) => (reply.cost_msats, reply.usage),
+            Err(error) => (error.cost_msats(), error.usage()),
         };
+        let is_priced = reply
+            .as_ref()
+            .map_or(cost.is_some(), |reply| !reply.is_unpriced());
         let least = if is_priced { 0 } else { self.declared_msats };
         let tally = &mut self.tally;
         tally.msats = tally.msats.saturating_add(cost.unwrap_or(0).max(least));
@@ -282,37 +287,21 @@ pub(super) fn validated(
     verdict: Verdict,
     range: Option<ScoreRange>,
 ) -> Result<Verdict, JudgeError> {
-    let (lm, value) = (lm.id(), verdict.value);
-    if !value.is_finite() {
-        return Err(JudgeError::new(format!(
-            "{lm}: expected a finite score from the answer, found {value}"
-        )));
-    }
-    match range.filter(|range| !range.contains(value)) {
-        Some(range) => Err(JudgeError::new(format!(
-            "{lm}: expected a score in {range} from the answer, found {value}"
-        ))),
-        None => Ok(verdict),
-    }
+    let value = verdict.value;
+    let expected = match range {
+        _ if !value.is_finite() => "a finite score".to_owned(),
+        Some(range) if !range.contains(value) => format!("a score in {range}"),
+        _ => return Ok(verdict),
+    };
+    Err(JudgeError::new(format!(
+        "{}: expected {expected} from the answer, found {value}",
+        lm.id()
+    )))
 }
 
 /// How many bytes of a reply a repair quotes. A judge's reply takes a few KiB, and every byte sent back is paid for
 /// again.
 const MAX_QUOTED_BYTES: usize = 8 << 10;
-
-/// Quotes a reply for the repair: whole, or its beginning and end.
-fn quoted(reply: String) -> String {
-    if reply.len() <= MAX_QUOTED_BYTES {
-        return reply;
-    }
-    let half = MAX_QUOTED_BYTES / 2;
-    let is_boundary = |at: &usize| reply.is_char_boundary(*at);
-    let head = (0..=half).rev().find(is_boundary).unwrap_or(0);
-    let tail = (reply.len() - half..).find(is_boundary);
-    let tail = tail.unwrap_or(reply.len());
-    let (start, end) = (&reply[..head], &reply[tail..]);
-    format!("{start}\n[.. {} bytes left out ..]\n{end}", tail - head)
-}
 
 /// How many bytes of flaws a repair names. A reply may have a flaw for each key of a long object.
 const MAX_FLAW_BYTES: usize = 4 << 10;
@@ -327,39 +316,9 @@ fn repair(flaw: &Flaw) -> String {
 
 /// Returns the error for a second reply without a verdict.
 fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: &Flaw) -> JudgeError {
-    let beginning = beginning(&reply.text);
-    if flaw.is_cut {
-        return JudgeError::cut_short(lm.id());
-    }
-    if is_refusal(&reply.text) {
-        return JudgeError::refused(lm.id(), &beginning);
-    }
-    JudgeError::unreadable(lm.id(), &flaw.text, &beginning)
-}
-
-/// Returns `true` if a reply without an answer is a refusal. Some models do not flag refusals.
-fn is_refusal(text: &str) -> bool {
-    const OPENINGS: [&str; 9] = [
-        "i'm sorry",
-        "i am sorry",
-        "sorry,",
-        "i can't",
-        "i cannot",
-        "i won't",
-        "i'm unable",
-        "i am unable",
-        "as an ai",
-    ];
-    let text = text.trim_start().replace('\u{2019}', "'").to_lowercase();
-    OPENINGS.iter().any(|opening| text.starts_with(opening))
-}
-
-/// Returns the first 120 characters.
-fn beginning(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(120) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
+    match flaw.is_cut {
+        true => JudgeError::cut_short(lm.id()),
+        false => JudgeError::unreadable(lm.id(), &flaw.text, &in_brief(reply.text.trim(), 120)),
     }
 }
 

@@ -259,23 +259,36 @@ impl Models {
     }
 
     /// Returns the models of the scope, or those of the environment.
-    pub(super) fn of_scope() -> Result<Option<Arc<Self>>, LmError> {
+    pub(super) fn of_scope() -> Result<Arc<Self>, LmError> {
         if let Some(models) = Settings::get::<Self>() {
-            return Ok(Some(models));
+            return Ok(models);
         }
         #[cfg(feature = "lm")]
         {
             static OF_ENVIRONMENT: OnceLock<Result<Arc<Models>, LmError>> = OnceLock::new();
             let models = OF_ENVIRONMENT.get_or_init(|| Self::from_env().map(Arc::new));
-            Ok(Some(models.clone()?))
+            models.clone()
         }
         #[cfg(not(feature = "lm"))]
-        Ok(None)
+        Ok(Arc::default())
     }
 
-    /// Returns the model of judges that name none.
-    pub(crate) fn configured(&self) -> Option<&JudgeModel> {
-        self.configured.as_ref()
+    /// Connects a model; `None` is the offline stand-in.
+    pub(super) fn connect(
+        &self,
+        model: &JudgeModel,
+        no_model: impl Fn() -> JudgeError,
+    ) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
+        let model = match (model, &self.configured) {
+            (JudgeModel::Configured, Some(configured)) => configured,
+            (model, _) => model,
+        };
+        match model {
+            JudgeModel::Value(lm) => Ok(Some(Arc::clone(lm))),
+            JudgeModel::Named(id) => self.named(id).map(Some),
+            JudgeModel::Offline => Ok(None),
+            JudgeModel::Configured => Err(no_model()),
+        }
     }
 
     /// Returns the embedding model of metrics that name none.
@@ -289,15 +302,15 @@ impl Models {
         if let Some(folder) = id.strip_prefix("static:") {
             return static_embedder(folder);
         }
-        let reason = match Self::of_scope()?.as_deref() {
-            Some(models) if models.configured == Some(JudgeModel::Offline) => {
+        let reason = match &*Self::of_scope()? {
+            models if models.configured == Some(JudgeModel::Offline) => {
                 "no provider is called with `--offline` (in code `Models::offline()`); name a folder as static:FOLDER"
             }
             #[cfg(feature = "lm")]
-            Some(Self {
+            Self {
                 connect_embedder: Some(connect),
                 ..
-            }) => return connect(id),
+            } => return connect(id),
             _ => {
                 "this build cannot connect to it; build with the `lm` feature, or set a model with `.embedder(..)`"
             }
@@ -440,9 +453,8 @@ pub fn embedding_model(embedder: &Embedder) -> Result<Arc<dyn EmbeddingModel>, L
         Embedder::Value(model) => Ok(Arc::clone(model)),
         Embedder::Named(id) => Models::embedding_model(id),
         Embedder::Configured => match Models::configured_embedder() {
-            Some(Embedder::Value(model)) => Ok(model),
-            Some(Embedder::Named(id)) => Models::embedding_model(&id),
-            Some(Embedder::Configured) | None => Err(LmError::no_embedder()),
+            None | Some(Embedder::Configured) => Err(LmError::no_embedder()),
+            Some(embedder) => embedding_model(&embedder),
         },
     }
 }

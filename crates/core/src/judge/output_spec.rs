@@ -1,6 +1,5 @@
 //! One output of a judge: its JSON schema, its limits, and its description in the prompt.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -167,11 +166,7 @@ impl Offline {
     }
 }
 
-impl fmt::Debug for Offline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Offline(..)")
-    }
-}
+debug_fields!(Offline: |_offline|);
 
 /// A function that replaces a judge's model in offline runs.
 ///

@@ -268,10 +268,10 @@ impl Panel {
             |model: &_| matches!(model, JudgeModel::Configured | JudgeModel::Named(_));
         let scope = match models.iter().any(needs_scope) {
             true => Models::of_scope()?,
-            false => None,
+            false => Arc::default(),
         };
         let no_model = || JudgeError::no_model(signature.offline.is_some());
-        let connect = |model| connect(model, scope.as_deref(), no_model);
+        let connect = |model| scope.connect(model, no_model);
         let lms: Vec<Option<_>> = models.iter().map(connect).collect::<Result<_, _>>()?;
         if lms.iter().all(Option::is_none) {
             let offline = signature.offline.as_ref().map(Judges::Offline);
@@ -300,25 +300,6 @@ pub(super) enum Judges<'s> {
 
 const MIXED: &str =
     "a panel cannot mix models and offline judges; remove the named models or the offline setting";
-
-/// Connects one model of a panel, using the models of the scope; `None` is the offline stand-in.
-fn connect(
-    model: &JudgeModel,
-    scope: Option<&Models>,
-    no_model: impl Fn() -> JudgeError,
-) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
-    let model = match model {
-        JudgeModel::Configured => scope.and_then(Models::configured).unwrap_or(model),
-        model => model,
-    };
-    match (model, scope) {
-        (JudgeModel::Value(lm), _) => Ok(Some(Arc::clone(lm))),
-        (JudgeModel::Named(id), Some(scope)) => scope.named(id).map(Some),
-        (JudgeModel::Named(id), None) => Err(JudgeError::no_connection(id)),
-        (JudgeModel::Offline, _) => Ok(None),
-        (JudgeModel::Configured, _) => Err(no_model()),
-    }
-}
 
 /// A builder for a judge without parameters, as in `PoliteJudge::builder()`.
 ///

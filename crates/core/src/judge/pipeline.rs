@@ -12,6 +12,7 @@ use super::steps::{Earlier, Step};
 use super::{Content, Demo, Each, Empty, JudgeError, Prompt, Signature, Turns};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
+use crate::score::MetricScore;
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// Returns the prompt of the last call.
@@ -145,7 +146,7 @@ fn reduced(
         let name = format!("message {number}");
         match result {
             Ok(judgement) => {
-                let Judgement { value, details, .. } = &judgement;
+                let MetricScore { value, details, .. } = &judgement.score;
                 let words = details.as_deref().filter(|details| !details.is_empty());
                 let words = words.map_or_else(String::new, |details| format!(": {details}"));
                 lines.push(format!("{name} ({value}){words}"));

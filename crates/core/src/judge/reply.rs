@@ -8,10 +8,10 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::Signature;
 use super::json_object::{Flaw, in_brief, in_short, object, remove_ignored};
 use super::output_spec::closed;
 use super::steps::{Earlier, cited, without_numbers};
-use super::{OutputSpec, Signature};
 use crate::json::found;
 use crate::spec::ScoreRange;
 
@@ -143,7 +143,7 @@ impl<'a> Reply<'a> {
         mut self,
         read: impl FnOnce(&mut Self) -> Option<T>,
     ) -> Result<(T, Map<String, Value>, usize), Flaw> {
-        let mut values = self.fields.clone();
+        let mut values = std::mem::take(&mut self.fields);
         values.retain(|name, value| {
             let mut of_call = self.signature.outputs.iter();
             let output = match self.earlier {
@@ -157,18 +157,10 @@ impl<'a> Reply<'a> {
             }
             output.is_some()
         });
+        self.fields.clone_from(&values);
         let ignored = self.ignored.len();
         let output = read(&mut self);
         self.end(output.map(|output| (output, values, ignored)))
-    }
-
-    /// Returns an output's value without keys that its schema lacks.
-    fn known(&self, name: &str, value: &Value) -> Value {
-        let mut known = value.clone();
-        if let Some(OutputSpec { schema, .. }) = self.signature.output_spec(name) {
-            remove_ignored(&mut known, schema, schema, &mut Vec::new());
-        }
-        known
     }
 
     /// Returns what was read, unless the reply has a flaw. A misspelt key is both missing and unexpected.
@@ -334,8 +326,7 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
             return reply.flaw(violation);
         }
         // As it was at first, because the type may read more names than its schema has.
-        let known = || reply.known(name, &value);
-        match T::deserialize(&value).or_else(|_| T::deserialize(known())) {
+        match T::deserialize(&value) {
             Ok(answer) => Some(answer),
             Err(error) => reply.flaw(format!(
                 "`{name}` is {}: {}",

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::contract::AnyJudge;
 use super::json_object::Flaw;
@@ -121,11 +121,8 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     let (value, inputs) = signature.empty?;
     let is_blank = |index: &&usize| contents.get(**index).is_some_and(|input| input.is_blank);
     let (name, _) = signature.inputs.get(*inputs.iter().find(is_blank)?)?;
-    let details = Some(format!("`{name}` is empty; no model was called"));
-    Some(Judgement {
-        details,
-        ..Judgement::new(value)
-    })
+    let details = format!("`{name}` is empty; no model was called");
+    Some(Judgement::new(value, Some(details)))
 }
 
 /// Requires the models of the panel, unless the offline stand-in was chosen.
@@ -176,18 +173,14 @@ fn offline(
         Reply::find(signature, &text).and_then(|reply| reply.read(|reply| judge.read(reply)));
     let unreadable = |flaw: Flaw| JudgeError::unreadable(OFFLINE_JUDGE, &flaw.text, &text);
     let (output, answer, _) = read.map_err(unreadable)?;
-    let mut metadata = Map::new();
-    metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     let reasoning = answer.get("reasoning").and_then(Value::as_str);
-    let reasoning = reasoning.unwrap_or_default();
-    let details = format!("judge: {OFFLINE_JUDGE}. {reasoning}");
+    let details = format!("judge: {OFFLINE_JUDGE}. {}", reasoning.unwrap_or_default());
+    let details = details.trim_end().to_owned();
+    let mut judgement = Judgement::new(score(output, OFFLINE_JUDGE)?, Some(details));
+    let metadata = &mut judgement.critique.metadata;
+    metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     metadata.insert("answer".to_owned(), Value::Object(answer));
-    let value = score(output, OFFLINE_JUDGE)?;
-    Ok(Judgement {
-        details: Some(details.trim_end().to_owned()),
-        metadata,
-        ..Judgement::new(value)
-    })
+    Ok(judgement)
 }
 
 /// Returns the questions about a row, by model. Each model of the panel is asked about the row, or about both orders of
@@ -291,30 +284,17 @@ fn combined(
         usage += question.tally.usage;
     }
     let judgement = combine(judge.panel(), signature, &members, spec).map(|mut judgement| {
-        judgement.metadata.insert("calls".to_owned(), json!(calls));
+        let metadata = &mut judgement.critique.metadata;
+        metadata.insert("calls".to_owned(), json!(calls));
         if usage != Usage::default() {
-            judgement.metadata.insert("usage".to_owned(), json!(usage));
+            metadata.insert("usage".to_owned(), json!(usage));
         }
-        report_omitted(&mut judgement, &omitted);
+        if !omitted.is_empty() {
+            metadata.insert("omitted_params".to_owned(), json!(omitted));
+        }
         judgement
     });
     (judgement, cost_msats)
-}
-
-/// Reports the sampling parameters that a model does not support.
-fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
-    if omitted.is_empty() {
-        return;
-    }
-    let names: Vec<_> = omitted.iter().copied().collect();
-    let joined = names.join(" and ");
-    let note = format!("(called without {joined}, which the model does not support)");
-    judgement.details = Some(match judgement.details.take() {
-        Some(details) => format!("{details}\n{note}"),
-        None => note,
-    });
-    let omitted = "omitted_params".to_owned();
-    judgement.metadata.insert(omitted, json!(names));
 }
 
 /// Returns the inputs of a row, or both orders of a pair.

@@ -192,9 +192,11 @@ impl Signature {
         let mut definitions = Map::new();
         for output in &self.outputs {
             let mut schema = output.full_schema();
-            if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|s| s.remove("$defs"))
-            {
-                add_definitions(&mut definitions, own, &mut schema);
+            name_references(&mut schema, output.name);
+            let own = schema.as_object_mut().and_then(|it| it.remove("$defs"));
+            if let Some(Value::Object(own)) = own {
+                let named = |(name, value)| (format!("{}_{name}", output.name), value);
+                definitions.extend(own.into_iter().map(named));
             }
             properties.insert(output.name.to_owned(), schema);
         }
@@ -239,49 +241,21 @@ impl Signature {
     }
 }
 
-/// Adds the definitions of one output. If another output uses a definition's name for a different type, it is renamed,
-/// here and wherever `schema` refers to it.
-fn add_definitions(
-    definitions: &mut Map<String, Value>,
-    own: Map<String, Value>,
-    schema: &mut Value,
-) {
-    let is_known = |(name, value): (&String, &Value)| definitions.get(name) == Some(value);
-    if own.iter().all(is_known) {
-        return;
-    }
-    let mut renamed: Vec<(String, String)> = Vec::new();
-    for name in own.keys().filter(|name| definitions.contains_key(*name)) {
-        let is_taken = |new: &String| definitions.contains_key(new) || own.contains_key(new);
-        let mut free = (2_u32..).map(|number| format!("{name}{number}"));
-        let new = free.find(|new| !is_taken(new)).unwrap_or_default();
-        renamed.push((name.clone(), new));
-    }
-    rename_references(schema, &renamed);
-    for (name, mut value) in own {
-        rename_references(&mut value, &renamed);
-        let new = renamed.iter().find(|(old, _)| *old == name);
-        definitions.insert(new.map_or(name, |(_, new)| new.clone()), value);
-    }
-}
-
-/// Replaces references to renamed definitions.
-fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
+/// Adds the output's name to each definition that its schema refers to, because types of two outputs may have the same
+/// name.
+fn name_references(schema: &mut Value, output: &str) {
     const DEFINITIONS: &str = "#/$defs/";
     match schema {
         Value::Object(fields) => {
             for (key, value) in fields {
                 let reference = value.as_str().filter(|_| key == "$ref");
-                let name = reference.and_then(|reference| reference.strip_prefix(DEFINITIONS));
-                match renamed.iter().find(|(old, _)| Some(&**old) == name) {
-                    Some((_, new)) => *value = json!(format!("{DEFINITIONS}{new}")),
-                    None => rename_references(value, renamed),
+                match reference.and_then(|reference| reference.strip_prefix(DEFINITIONS)) {
+                    Some(name) => *value = json!(format!("{DEFINITIONS}{output}_{name}")),
+                    None => name_references(value, output),
                 }
             }
         }
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|it| rename_references(it, renamed)),
+        Value::Array(items) => items.iter_mut().for_each(|it| name_references(it, output)),
         _ => {}
     }
 }

@@ -202,10 +202,9 @@ pub(super) fn without_numbers(
     let is_object = is_object(&schema["items"]);
     let items = items.into_iter().enumerate().map(|(index, item)| {
         let expected = index + 1;
-        let Value::Object(mut fields) = item else {
-            return Err(format!(
-                "item {expected} of `{name}` must be an object with the field `{NUMBER}`"
-            ));
+        let mut fields = match item {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
         };
         let number = fields.remove(NUMBER);
         if number.as_ref().and_then(Value::as_f64) != Some(expected as f64) {

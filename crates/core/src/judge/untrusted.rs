@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::rows::{Trace, TraceStep};
-use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
+use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, ToolCall, Trajectory};
 
 /// An untrusted value from a row.
 ///
@@ -116,7 +116,7 @@ trait Trusted {}
 ///
 /// let judge = LlmJudge::default();
 /// let [(name, content), ..] = &judge.configured()[..] else { panic!("the judge has criteria") };
-/// assert_eq!((*name, format!("{content:?}")), ("system_prompt", "Content(..)".to_owned()));
+/// assert_eq!((*name, format!("{content:?}")), ("system_prompt", "Content { .. }".to_owned()));
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct Content {
@@ -153,13 +153,20 @@ impl Content {
         let Value::Array(items) = &value else {
             return Self::of(value);
         };
-        let lines = items.iter().zip(1_usize..);
-        let lines = lines.map(|(item, number)| format!("{number}: {item}"));
-        let text = match items.is_empty() {
-            true => "(no items)".to_owned(),
-            false => lines.collect::<Vec<_>>().join("\n"),
-        };
+        let text = list(items.iter().map(Value::to_string));
         Self::new(Some(text), is_blank(&value), items.len())
+    }
+}
+
+/// Returns the items with their numbers, one line each.
+fn list(items: impl Iterator<Item = String>) -> String {
+    let lines = items
+        .zip(1_usize..)
+        .map(|(item, number)| format!("{number}: {item}"));
+    let lines: Vec<String> = lines.collect();
+    match lines.is_empty() {
+        true => "(no items)".to_owned(),
+        false => lines.join("\n"),
     }
 }
 
@@ -173,11 +180,7 @@ fn is_blank(value: &Value) -> bool {
     }
 }
 
-impl fmt::Debug for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Content(..)")
-    }
-}
+debug_fields!(Content: |_content|);
 
 /// A type that a judge's input can have.
 ///
@@ -268,30 +271,15 @@ const MAX_NAME_BYTES: usize = 200;
 /// The bytes of the first steps, and of the last steps, of a shortened trace. The rest is for the line between them.
 const HALF_BYTES: usize = (MAX_TRACE_BYTES - 128) / 2;
 
-/// An input of type `T` or `Option<T>`.
-#[doc(hidden)]
-pub trait MaybeInput<T> {
-    fn input(&self) -> Option<&T>;
-}
-
-impl<T> MaybeInput<T> for T {
-    fn input(&self) -> Option<&T> {
-        Some(self)
-    }
-}
-
-impl<T> MaybeInput<T> for Option<T> {
-    fn input(&self) -> Option<&T> {
-        self.as_ref()
-    }
-}
-
 /// Returns a trace as it appears in a prompt.
 ///
 /// Strings are written as JSON without line breaks, so a value cannot look like a separate step.
 #[doc(hidden)]
-pub fn shown_trace<T: MaybeInput<Trace>>(trace: &Untrusted<T>) -> Content {
-    let trace = trace.get().input();
+pub fn shown_trace<T>(trace: &Untrusted<T>) -> Content
+where
+    for<'a> &'a T: Into<Option<&'a Trace>>,
+{
+    let trace = trace.get().into();
     let text = trace.map(|trace| {
         let steps = &trace.steps;
         limited(steps.len(), |text, index, limit| {
@@ -388,8 +376,11 @@ fn push_json(text: &mut String, value: &impl serde::Serialize, limit: usize) -> 
 ///
 /// Strings are written as JSON without line breaks, so a value cannot look like a separate message.
 #[doc(hidden)]
-pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>) -> Content {
-    let conversation = conversation.get().input();
+pub fn shown_conversation<T>(conversation: &Untrusted<T>) -> Content
+where
+    for<'a> &'a T: Into<Option<&'a Trajectory>>,
+{
+    let conversation = conversation.get().into();
     let text = conversation.map(|conversation| {
         let (messages, subagents) = (conversation.messages(), conversation.subagents());
         let total = messages.len() + subagents.len();
@@ -406,18 +397,15 @@ pub fn shown_conversation<T: MaybeInput<Trajectory>>(conversation: &Untrusted<T>
 ///
 /// This function is for outputs with one item per call.
 #[doc(hidden)]
-pub fn shown_calls<T: MaybeInput<Trajectory>>(trajectory: &Untrusted<T>) -> Content {
-    let calls = trajectory.get().input().map(Trajectory::tool_calls);
-    let lines = calls
-        .iter()
-        .flat_map(|calls| calls.iter().zip(1..))
-        .map(|(call, number)| format!("{number}: {} with {}", Value::from(&*call.name), call.args));
-    let lines: Vec<String> = lines.collect();
-    let text = match lines.len() {
-        0 => "(no items)".to_owned(),
-        _ => lines.join("\n"),
-    };
-    Content::new(calls.is_some().then_some(text), false, lines.len())
+pub fn shown_calls<T>(trajectory: &Untrusted<T>) -> Content
+where
+    for<'a> &'a T: Into<Option<&'a Trajectory>>,
+{
+    let calls = trajectory.get().into().map(Trajectory::tool_calls);
+    let call = |call: &ToolCall| format!("{} with {}", Value::from(&*call.name), call.args);
+    let items = calls.as_ref().map_or(0, |calls| calls.iter().len());
+    let text = calls.map(|calls| list(calls.iter().map(call)));
+    Content::new(text, false, items)
 }
 
 /// Writes one message, and returns how many bytes of its values are left out. A call's result is in the tool's message,

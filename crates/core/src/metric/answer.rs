@@ -1,7 +1,6 @@
 //! A metric's answer to one call: ready, or a future. [`RowAnswer`](crate::RowAnswer) is its value. A metric used in
 //! several places of a run is evaluated once per call, with the call's memo.
 
-use std::fmt;
 use std::future::IntoFuture;
 
 use futures_util::FutureExt;
@@ -172,14 +171,7 @@ async fn unless_estimated(answer: BoxFuture<'_, Result<RowAnswer>>) -> Result<Ro
     }
 }
 
-impl fmt::Debug for Answer<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ready(result) => f.debug_tuple("Ready").field(result).finish(),
-            Self::Pending(_) => f.write_str("Pending(..)"),
-        }
-    }
-}
+debug_fields!(Answer<'a>: |answer| "is_ready" => matches!(answer, Self::Ready(_)));
 
 #[inline]
 fn scored(result: Result<RowAnswer>) -> Result<Scored> {

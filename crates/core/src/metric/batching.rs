@@ -7,14 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 use tokio::sync::oneshot;
 
 use crate::dedup::Key;
 use crate::metric::{Answer, Metric, MetricCall, ScoredAtOnce};
 use crate::panic;
 use crate::rows::dynamic::{Example, Prediction, cast};
-use crate::score::{MetricError, MetricScore, Result, RowAnswer, Scored};
+use crate::score::{MetricError, MetricScore, Result, Scored};
 
 /// How often a call yields without seeing a new call before it evaluates the batch.
 const IDLE_YIELDS: usize = 4;
@@ -186,37 +185,19 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
 /// The maximum number of pending calls of one batch.
 pub(crate) const CONCURRENCY: usize = 32;
 
-/// Scores rows, up to [`CONCURRENCY`] at a time, and returns the scores in their order. A synchronous metric allocates
-/// no future per row.
+/// Scores rows, up to [`CONCURRENCY`] at a time, and returns the scores in their order.
 ///
 /// It isn't generic over the metric, so the compiler generates its code once, not for each metric.
 pub(crate) async fn evaluate<'a>(
     rows: usize,
     answer: &(dyn Fn(usize) -> Answer<'a> + Sync),
 ) -> Vec<Result<MetricScore>> {
-    let mut scores = Vec::with_capacity(rows);
-    let mut pending = FuturesUnordered::new();
-    for position in 0..rows {
-        match answer(position) {
-            Answer::Ready(scored) => {
-                scores.push((position, scored));
-                tokio::task::consume_budget().await;
-            }
-            Answer::Pending(answer) => {
-                if pending.len() == CONCURRENCY {
-                    scores.extend(pending.next().await);
-                }
-                pending.push(async move { (position, answer.await) });
-            }
-        }
-    }
-    while let Some(scored) = pending.next().await {
-        scores.push(scored);
-    }
-    scores.sort_unstable_by_key(|(position, _)| *position);
-    let score = |result: Result<RowAnswer>| Ok(result?.scored()?.into_score());
-    let scores = scores.into_iter();
-    scores.map(|(_, result)| score(result)).collect()
+    let score = |row| async move {
+        tokio::task::consume_budget().await;
+        Ok(answer(row).resolved().await?.scored()?.into_score())
+    };
+    let scores = futures_util::stream::iter((0..rows).map(score).collect::<Vec<_>>());
+    scores.buffered(CONCURRENCY).collect().await
 }
 
 /// Forwards [`Metric`] methods to the inner metric unchanged. `all` also forwards the methods that depend on settings.

@@ -35,7 +35,7 @@ use crate::spec::instance_settings::{InstanceSettings, SettingError};
 /// assert_eq!(f1.strict().score(&gold, &pred)?.value, 0.0);
 ///
 /// let error = F1::default().with_threshold(1.5).score(&gold, &pred).unwrap_err();
-/// let message = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
+/// let message = "the threshold 1.5 is outside the range of the metric, 0.0..=1.0; write a threshold within it";
 /// assert!(error.to_string().contains(message));
 /// # Ok(())
 /// # }

@@ -2,12 +2,8 @@
 //!
 //! `#[derive(ParamGroup)]` implements the traits. A metric has the struct's parameters as if they were its own.
 
-use std::mem::ManuallyDrop;
-
-use serde::de::DeserializeOwned;
-
 use crate::files::MetricFile;
-use crate::metric::params::{ParamError, Params, read_param};
+use crate::metric::params::{ParamError, Params};
 use crate::sentence::{Sentence, same, sentence};
 use crate::spec::{MetricSpec, ParamSpec};
 
@@ -77,14 +73,6 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// The parameters, in the order of the struct's fields.
     const PARAMS: &'static [ParamSpec<'static>];
 
-    /// Specifies whether [`DEFAULT`](Self::DEFAULT) has a value.
-    #[doc(hidden)]
-    type Kind: DefaultKind;
-
-    /// The default value of the struct, if all fields have constant defaults.
-    #[doc(hidden)]
-    const DEFAULT: Option<ManuallyDrop<Self>>;
-
     /// Creates the struct with the default of each parameter.
     #[doc(hidden)]
     fn defaults() -> Self;
@@ -92,7 +80,7 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// Reads the parameters of a metric with this spec.
     ///
     /// # Errors
-    /// Returns [`ParamError::WrongType`] if a value has the wrong type.
+    /// Returns [`ParamError::Invalid`] if a value has the wrong type.
     #[doc(hidden)]
     fn read(params: &Params, spec: &MetricSpec<'static>) -> Result<Self, ParamError>;
 
@@ -126,38 +114,6 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     }
 }
 
-/// The type of a field in a struct of parameters.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be read from a parameter value",
-    label = "not a parameter type",
-    note = "derive `serde::Deserialize` for `{Self}`, so that a command line can set the parameter"
-)]
-pub trait ParamType: Sized {
-    /// Reads the parameter's value, or returns its default.
-    ///
-    /// # Errors
-    /// Returns [`ParamError::WrongType`] if a value has the wrong type.
-    #[doc(hidden)]
-    fn read(
-        params: &Params,
-        spec: &MetricSpec<'static>,
-        param: &ParamSpec<'static>,
-        default: Option<fn() -> Self>,
-    ) -> Result<Self, ParamError>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned> ParamType for T {
-    fn read(
-        params: &Params,
-        spec: &MetricSpec<'static>,
-        param: &ParamSpec<'static>,
-        default: Option<fn() -> Self>,
-    ) -> Result<Self, ParamError> {
-        read_param(params, spec, param, default)
-    }
-}
-
 /// A builder for a metric that has the parameters of `G`.
 #[diagnostic::on_unimplemented(
     message = "the metric of `{Self}` does not have the parameters of `{G}`",
@@ -168,66 +124,6 @@ pub trait HasParams<G> {
     ///
     /// The parameters start with their defaults.
     fn params_mut(&mut self) -> &mut G;
-}
-
-/// Specifies whether the defaults of a parameter struct are constants.
-///
-/// The two kinds are [`ConstantDefaults`] and [`ComputedDefaults`]. If the defaults are constants, the metric's name is
-/// a constant too, as for a metric with its own `#[param]`s.
-pub trait DefaultKind {
-    /// The combination of two kinds.
-    ///
-    /// The combination is constant only if both kinds are.
-    type And<Other: DefaultKind>: DefaultKind;
-}
-
-/// Marks a parameter struct whose defaults are all constant expressions.
-#[derive(Debug)]
-pub enum ConstantDefaults {}
-
-/// Marks a parameter struct with a default that calls a function.
-#[derive(Debug)]
-pub enum ComputedDefaults {}
-
-impl DefaultKind for ConstantDefaults {
-    type And<Other: DefaultKind> = Other;
-}
-
-impl DefaultKind for ComputedDefaults {
-    type And<Other: DefaultKind> = Self;
-}
-
-/// A metric whose default can be a constant.
-///
-/// The default is a constant if the defaults of all its parameter structs are constants.
-pub trait ConstantDefault: Sized {
-    /// The metric's default, if it is a constant.
-    ///
-    /// The default is not dropped, because a constant cannot drop a value that it matches.
-    const DEFAULT: Option<ManuallyDrop<Self>>;
-}
-
-/// Specifies what the name of the metric `M` stands for.
-///
-/// The name stands for the metric's default, or for the function that returns it.
-pub trait DefaultByName<M> {
-    /// The type that the name stands for, either `M` or `fn() -> M`.
-    type Value;
-    /// The metric's default, or the function that returns it.
-    const VALUE: Self::Value;
-}
-
-impl<M: ConstantDefault> DefaultByName<M> for ConstantDefaults {
-    type Value = M;
-    const VALUE: M = match M::DEFAULT {
-        Some(default) => ManuallyDrop::into_inner(default),
-        None => unreachable!(),
-    };
-}
-
-impl<M: Default> DefaultByName<M> for ComputedDefaults {
-    type Value = fn() -> M;
-    const VALUE: fn() -> M = M::default;
 }
 
 /// Joins the parameters of a metric and of its parameter structs into one list.

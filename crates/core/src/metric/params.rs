@@ -45,43 +45,12 @@ pub enum ParamError {
         /// A description of the parameter's type.
         expected: String,
     },
-    /// The value cannot be read as the parameter's type.
-    #[error(
-        "metric `{metric}`: parameter `{param}`: expected {expected}, found `{found}`{}",
-        in_brackets(reason)
-    )]
-    WrongType {
-        /// The metric's name.
-        metric: String,
-        /// The parameter's name.
-        param: String,
-        /// A description of the parameter's type, with an example if there is one.
-        expected: String,
-        /// The value that was given.
-        found: String,
-        /// The deserializer's message; empty if it adds nothing to the description.
-        reason: String,
-    },
-    /// The metric does not support this threshold or strictness.
-    #[error("metric `{metric}`: `{setting}`: {reason}")]
-    Setting {
-        /// The metric's name.
-        metric: String,
-        /// The setting's name.
-        setting: &'static str,
-        /// The expected value, the value found, and a fix.
-        reason: String,
-    },
+    /// A value cannot be read as the parameter's type, or the metric does not support a setting.
+    #[error("{0}")]
+    Invalid(String),
 }
 
 dsrs_metrics_values::debug_as_display!(ParamError);
-
-fn in_brackets(reason: &str) -> String {
-    match reason {
-        "" => String::new(),
-        reason => format!(" ({reason})"),
-    }
-}
 
 fn takes(known: &[String]) -> String {
     match known {
@@ -287,12 +256,23 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
     }
 }
 
+/// The type of a field in a struct of parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a parameter value",
+    label = "not a parameter type",
+    note = "derive `serde::Deserialize` for `{Self}`, so that a command line can set the parameter"
+)]
+pub trait ParamType: DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> ParamType for T {}
+
 /// Reads one parameter's value, or returns its default.
 ///
 /// # Errors
-/// Returns [`ParamError::Missing`] if a required parameter has no value. Returns [`ParamError::WrongType`] if the value
+/// Returns [`ParamError::Missing`] if a required parameter has no value. Returns [`ParamError::Invalid`] if the value
 /// has the wrong type.
-pub fn read_param<T: DeserializeOwned>(
+pub fn read_param<T: ParamType>(
     params: &Params,
     spec: &MetricSpec<'static>,
     param: &ParamSpec<'static>,
@@ -308,7 +288,7 @@ pub fn read_param<T: DeserializeOwned>(
         // The error of a value has no line and column.
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text));
         let error = serde_json::from_value::<T>(value).err().unwrap_or(error);
-        wrong_type(spec, param, text, error.to_string())
+        wrong_type(spec, param, text, &error.to_string())
     })
 }
 
@@ -320,46 +300,37 @@ fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
     }
 }
 
-/// Returns what serde's error expects and found, if the value has a wrong type, size or length.
-fn of_wrong_type(error: &str) -> Option<String> {
-    let unit_of = |prefix, unit| Some((error.strip_prefix(prefix)?, unit));
-    let (rest, unit) = unit_of("invalid type: ", "")
-        .or_else(|| unit_of("invalid value: ", ""))
-        .or_else(|| unit_of("invalid length ", " values"))?;
-    let (found, expected) = rest.rsplit_once(", expected ")?;
-    Some(format!("expected {expected}, found {found}{unit}"))
+/// Returns `true` if serde's error says only that a value has the wrong type or size.
+fn is_of_type(error: &str) -> bool {
+    let starts = ["invalid type: ", "invalid value: ", "invalid length "];
+    starts.iter().any(|start| error.starts_with(start))
 }
 
 fn wrong_type(
     spec: &MetricSpec<'_>,
     param: &ParamSpec<'_>,
     found: &str,
-    error: String,
+    error: &str,
 ) -> ParamError {
     let mut expected = param.help.or_type(param.ty);
     if let Some(example) = param.help.example() {
         expected = format!("{expected}, as in {example}");
     }
-    let unknown_variant = error.strip_prefix("unknown variant `");
-    let unknown_variant = unknown_variant.and_then(|rest| rest.rsplit_once("`, expected "));
-    let reason = match (unknown_variant, of_wrong_type(&error)) {
+    let variant = error.strip_prefix("unknown variant `");
+    let reason = match variant.and_then(|rest| rest.rsplit_once("`, expected ")) {
         // The list of variants is more useful than the enum's name.
-        (Some((_, variants)), _) => {
+        Some((_, variants)) => {
             expected = variants.to_owned();
             String::new()
         }
         // The description already states the type.
-        (None, Some(_)) if param.help.is_some() => String::new(),
-        (None, Some(reason)) => reason,
-        (None, None) => error,
+        None if is_of_type(error) && param.help.is_some() => String::new(),
+        None => format!(" ({error})"),
     };
-    ParamError::WrongType {
-        metric: spec.name.to_owned(),
-        param: param.name.to_owned(),
-        expected,
-        found: found.to_owned(),
-        reason,
-    }
+    ParamError::Invalid(format!(
+        "metric `{}`: parameter `{}`: expected {expected}, found `{found}`{reason}",
+        spec.name, param.name
+    ))
 }
 
 /// A trait that no type implements.

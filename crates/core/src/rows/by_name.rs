@@ -15,7 +15,7 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::json::{TooDeep, is_too_deep};
 use crate::rows::{Example, FieldError, Fields, Prediction, Record};
@@ -90,39 +90,20 @@ pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<Fi
 #[diagnostic::do_not_recommend]
 impl<R: Record> NamedFields for R {
     fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
-        match self.given(name) {
-            Some(Given::Text(text)) => Ok(Cow::Borrowed(text)),
-            Some(given) => {
-                let value = value(name, given)?;
-                if value.is_null() {
-                    return Err(null(name));
-                }
-                to_string(&value)
-                    .map(|text| Cow::Owned(text.into_owned()))
-                    .map_err(|TooDeep| unreadable(name, &TooDeep))
-            }
-            None if name == WHOLE => whole(self),
-            None => Err(FieldError::missing(name.to_owned(), names::<R>())),
+        if let Some(Given::Text(text)) = self.given(name) {
+            return Ok(Cow::Borrowed(text));
+        }
+        let names = || R::FIELDS.iter().map(|field| field.name);
+        let mut row = Fields::default();
+        for field in names().filter(|field| name == WHOLE || *field == name) {
+            let given = self.given(field).unwrap_or(Given::Value(Value::Null));
+            row.insert(field, value(field, given)?);
+        }
+        match row.is_empty() && name != WHOLE {
+            true => Err(FieldError::missing(name.to_owned(), names())),
+            false => in_fields(&row, name).map(|text| Cow::Owned(text.into_owned())),
         }
     }
-}
-
-fn names<R: Record>() -> impl Iterator<Item = &'static str> {
-    R::FIELDS.iter().map(|field| field.name)
-}
-
-/// Returns a whole record as JSON.
-fn whole<R: Record>(row: &R) -> Result<Cow<'static, str>, Box<FieldError>> {
-    let mut fields = Map::new();
-    for name in names::<R>() {
-        let given = row.given(name).unwrap_or(Given::Value(Value::Null));
-        let value = value(name, given)?;
-        if is_too_deep(&value) {
-            return Err(unreadable(name, &TooDeep));
-        }
-        fields.insert(name.to_owned(), value);
-    }
-    Ok(json(&fields))
 }
 
 fn value(name: &str, given: Given<'_>) -> Result<Value, Box<FieldError>> {
@@ -172,29 +153,23 @@ pub fn configured(
 ) -> MetricSpec<'static> {
     let side = |side, fields: &'static [FieldSpec<'static>]| {
         let named = |index| {
-            let name = names
-                .iter()
-                .find(|((of, place), _)| (*of, *place) == (side, index));
+            let name = names.iter().find(|(field, _)| *field == (side, index));
             name.map(|(_, name)| *name)
         };
-        if fields
-            .iter()
-            .enumerate()
-            .all(|(index, it)| named(index).is_none_or(|name| name == it.name))
-        {
+        let is_own = |(index, field): (usize, &FieldSpec<'_>)| {
+            named(index).is_none_or(|name| name == field.name)
+        };
+        if fields.iter().enumerate().all(is_own) {
             return fields;
         }
-        let fields = fields
-            .iter()
-            .enumerate()
-            .filter_map(|(index, field)| match named(index) {
-                Some(WHOLE) => None,
-                Some(name) => Some(FieldSpec {
-                    name: intern(name),
-                    ..*field
-                }),
-                None => Some(*field),
-            });
+        let field = |(index, field): (usize, &FieldSpec<'static>)| match named(index) {
+            Some(WHOLE) => None,
+            name => Some(FieldSpec {
+                name: name.map_or(field.name, intern),
+                ..*field
+            }),
+        };
+        let fields = fields.iter().enumerate().filter_map(field);
         intern_fields(&fields.collect::<Vec<_>>())
     };
     let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));

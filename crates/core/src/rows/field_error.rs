@@ -178,19 +178,14 @@ impl MissingFields {
             }
         };
         let mut fields = vec![MissingField::new(name, is_null)];
-        if !is_null {
-            let others = spec.pred.iter().enumerate().filter(|(position, field)| {
-                let is_missing = !present.iter().any(|name| name == field.name);
-                // For a configurable name, a spec has only the default.
-                let is_fixed = !spec
-                    .params
-                    .iter()
-                    .any(|param| param.names_prediction(*position));
-                field.required && is_missing && is_fixed && fields[0].name != field.name
-            });
-            let missing = |name: &str| MissingField::new(name.to_owned().into(), false);
-            let others: Vec<_> = others.map(|(_, field)| missing(field.name)).collect();
-            fields.extend(others);
+        let names = |position| spec.params.iter().any(|it| it.names_prediction(position));
+        for (position, field) in spec.pred.iter().enumerate().filter(|_| !is_null) {
+            let is_present = present.iter().any(|name| name == field.name);
+            // For a configurable name, a spec has only the default.
+            let is_known = is_present || names(position) || fields[0].name == field.name;
+            if field.required && !is_known {
+                fields.push(MissingField::new(field.name.to_owned().into(), false));
+            }
         }
         Ok(Self { fields, present })
     }
@@ -203,12 +198,8 @@ impl MissingFields {
     /// explains it itself.
     pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
         let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;
-        let fields: Vec<String> = self
-            .fields
-            .iter()
-            .filter(is_open)
-            .map(ToString::to_string)
-            .collect();
+        let fields = self.fields.iter().filter(is_open);
+        let fields: Vec<String> = fields.map(ToString::to_string).collect();
         let fields = fields.join("; ");
         match own {
             None => Some(fields),

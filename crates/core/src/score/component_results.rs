@@ -38,6 +38,10 @@ impl ComponentResult {
     }
 
     /// Returns the outcome, if the component was evaluated.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_pending || self.outcome.is_some()
+    }
+
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }

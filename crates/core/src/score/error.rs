@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 use crate::lm::LmError;
 use crate::rows::FieldError;
@@ -48,12 +48,10 @@ struct Inner {
     kind: MetricErrorKind,
     #[serde(default)]
     cost_msats: u64,
-    #[serde(default, rename = "component", skip_serializing_if = "is_not_stored")]
-    #[serde(serialize_with = "write_source", deserialize_with = "read_source")]
-    source: Source,
+    /// The metric's own error. Its type is the author's, so it is not stored.
+    #[serde(skip)]
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
-
-type Source = Option<Arc<dyn Error + Send + Sync>>;
 
 /// The reason for a [`MetricError`].
 ///
@@ -62,7 +60,7 @@ type Source = Option<Arc<dyn Error + Send + Sync>>;
 ///
 /// let percent = metric_fn("percent", |_, _| 87.0).with_range(0.0, 1.0);
 /// let error = percent.score(&example! {}, &prediction! {}).unwrap_err();
-/// assert!(matches!(error.kind(), MetricErrorKind::OutOfRange { value: 87.0, .. }));
+/// assert!(matches!(error.kind(), MetricErrorKind::Failed { .. }));
 /// assert_eq!(error.to_string(), "metric `percent`: the score 87.0 is outside the declared range 0.0..=1.0");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,21 +83,7 @@ pub enum MetricErrorKind {
         /// The deserializer's message.
         reason: String,
     },
-    /// The score is NaN or infinite.
-    NotFinite {
-        /// The value that the metric returned.
-        #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
-        value: f64,
-    },
-    /// The score is outside the metric's declared range.
-    OutOfRange {
-        /// The value that the metric returned.
-        #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
-        value: f64,
-        /// The declared range.
-        range: ScoreRange,
-    },
-    /// The metric itself returned an error.
+    /// The metric itself returned an error, or a score that is not finite or not in its declared range.
     ///
     /// A typed error is available as the [`source`](Error::source).
     Failed {
@@ -138,6 +122,9 @@ pub enum MetricErrorKind {
         component: String,
         /// The reason why the component has no score.
         reason: String,
+        /// The component's error, if it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<MetricError>,
     },
     /// The metric returned `None`.
     ///
@@ -153,8 +140,8 @@ impl MetricError {
     /// ```
     /// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
     ///
-    /// let error = MetricError::new("wer", MetricErrorKind::NotFinite { value: f64::NAN });
-    /// assert_eq!(error.to_string(), "metric `wer`: the score NaN is not a finite number");
+    /// let error = MetricError::new("wer", MetricErrorKind::TimedOut { seconds: 1.5 });
+    /// assert_eq!(error.to_string(), "metric `wer` returned no score within 1.5 s");
     /// ```
     pub fn new(metric: impl Into<String>, kind: MetricErrorKind) -> Self {
         Self(Box::new(Inner {
@@ -208,6 +195,12 @@ impl MetricError {
             None => Self::caused_by(metric, error),
         };
         error.with_cost_msats(cost_msats)
+    }
+
+    #[doc(hidden)]
+    pub fn out_of_range(metric: impl Into<String>, value: f64, range: ScoreRange) -> Self {
+        let error = format!("the score {value:?} is outside the declared range {range}");
+        Self::failed(metric, error)
     }
 
     #[doc(hidden)]
@@ -302,7 +295,7 @@ impl MetricError {
     /// assert!(!error(prediction! { "answer" => 7 }).is_missing_from_prediction());
     /// ```
     pub fn is_missing_from_prediction(&self) -> bool {
-        match self.kind() {
+        match self.of_metric().kind() {
             MetricErrorKind::Field {
                 side: Side::Pred,
                 error,
@@ -315,9 +308,6 @@ impl MetricError {
                 // serde's messages for a struct's field.
                 reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
             }
-            MetricErrorKind::MissingComponent { .. } => {
-                of_component(&self.0.source).is_some_and(Self::is_missing_from_prediction)
-            }
             _ => false,
         }
     }
@@ -327,12 +317,23 @@ impl MetricError {
     /// For a composite, this method checks the component that left the composite without a score.
     #[doc(hidden)]
     pub fn is_not_finite(&self) -> bool {
-        match self.kind() {
-            MetricErrorKind::Field { error, .. } => matches!(error, FieldError::NotFinite { .. }),
-            MetricErrorKind::MissingComponent { .. } => {
-                of_component(&self.0.source).is_some_and(Self::is_not_finite)
+        let kind = self.of_metric().kind();
+        matches!(
+            kind,
+            MetricErrorKind::Field {
+                error: FieldError::NotFinite { .. },
+                ..
             }
-            _ => false,
+        )
+    }
+
+    /// Returns the error of the component that left a composite without a score, or of the metric itself.
+    fn of_metric(&self) -> &Self {
+        match self.kind() {
+            MetricErrorKind::MissingComponent {
+                error: Some(error), ..
+            } => error.of_metric(),
+            _ => self,
         }
     }
 
@@ -342,14 +343,6 @@ impl MetricError {
         causes
             .filter_map(|cause| cause.downcast_ref())
             .any(LmError::is_estimated)
-    }
-
-    /// Sets the error of the component that left a composite without a score.
-    pub(crate) fn with_component_error(mut self, error: Option<Self>) -> Self {
-        if let Some(error) = error {
-            self.0.source = Some(Arc::new(error));
-        }
-        self
     }
 }
 
@@ -363,8 +356,10 @@ impl PartialEq for MetricError {
 
 impl Error for MetricError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        let source = self.0.source.as_deref();
-        source.map(|source| source as &(dyn Error + 'static))
+        match (self.kind(), &self.0.source) {
+            (MetricErrorKind::MissingComponent { error, .. }, _) => Some(error.as_ref()?),
+            (_, source) => Some(source.as_deref()?),
+        }
     }
 }
 
@@ -383,10 +378,6 @@ impl fmt::Display for MetricError {
             Kind::Row { side, expected, reason } => {
                 write!(f, ": the {side} row is not a `{expected}`: {reason}")
             }
-            Kind::NotFinite { value } => write!(f, ": the score {value} is not a finite number"),
-            Kind::OutOfRange { value, range } => {
-                write!(f, ": the score {value:?} is outside the declared range {range}")
-            }
             Kind::Failed { message } => write!(f, ": {message}"),
             Kind::Panicked { message } => write!(f, " panicked: {message}"),
             Kind::TimedOut { seconds } => write!(f, " returned no score within {seconds} s"),
@@ -394,7 +385,7 @@ impl fmt::Display for MetricError {
             Kind::OverBudget { budget_msats } => {
                 write!(f, ": the budget of {budget_msats} msat does not cover the call")
             }
-            Kind::MissingComponent { component, reason } => {
+            Kind::MissingComponent { component, reason, .. } => {
                 write!(f, ": its component `{component}` has no score: {reason}")
             }
             Kind::Abstained => f.write_str(" abstained"),
@@ -403,38 +394,6 @@ impl fmt::Display for MetricError {
             ),
         }
     }
-}
-
-/// NaN and infinities are not JSON numbers, so they are stored as strings.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn write_float<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(&format_args!("{value:?}"))
-}
-
-fn read_float<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let text = String::deserialize(from)?;
-    text.parse().map_err(de::Error::custom)
-}
-
-/// Returns the source if it can be stored: the error of a component. Any other source is a type of the metric's author.
-fn of_component(source: &Source) -> Option<&MetricError> {
-    source.as_deref()?.downcast_ref()
-}
-
-fn is_not_stored(source: &Source) -> bool {
-    of_component(source).is_none()
-}
-
-fn write_source<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
-    of_component(source).serialize(to)
-}
-
-fn read_source<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
-    let error = Option::<MetricError>::deserialize(from)?;
-    Ok(error.map(|error| Arc::new(error) as _))
 }
 
 #[cfg(test)]

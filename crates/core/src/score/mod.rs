@@ -31,7 +31,6 @@ pub use self::return_types::{Decided, MetricReturn, Undecided, WithCorpus};
 
 use std::collections::{BTreeMap, HashMap};
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
@@ -217,7 +216,7 @@ fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::O
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scores {
-    parts: IndexMap<String, Part>,
+    parts: Vec<Part>,
 }
 
 /// One of several named scores, with its value and feedback.
@@ -256,15 +255,15 @@ impl Scores {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        let parts = IndexMap::new();
-        Self { parts }.with(name, value)
+        Self { parts: Vec::new() }.with(name, value)
     }
 
     /// Creates a set of scores without a headline score.
     #[doc(hidden)]
     pub fn of(parts: impl Iterator<Item = Part>) -> Self {
-        let parts = parts.map(|part| (part.name.clone(), part)).collect();
-        Self { parts }
+        Self {
+            parts: parts.collect(),
+        }
     }
 
     /// Adds a score, or replaces the value of the score with this name.
@@ -275,13 +274,15 @@ impl Scores {
     /// assert_eq!(scores.with("f1", 0.75).headline(), 0.75);
     /// ```
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
-        let name = name.into();
-        let part = self.parts.entry(name.clone()).or_insert(Part {
-            name,
-            value,
-            feedback: None,
-        });
-        part.value = value;
+        let (name, feedback) = (name.into(), None);
+        match self.parts.iter_mut().find(|part| part.name == name) {
+            Some(part) => part.value = value,
+            None => self.parts.push(Part {
+                name,
+                value,
+                feedback,
+            }),
+        }
         self
     }
 
@@ -293,7 +294,7 @@ impl Scores {
     /// let scores = Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Paris, Rome, Oslo");
     /// ```
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
-        if let Some((_, part)) = self.parts.last_mut() {
+        if let Some(part) = self.parts.last_mut() {
             part.feedback = Some(feedback.into());
         }
         self

@@ -2,7 +2,7 @@
 
 use super::{Critique, FeedbackMetric, MAX_EXPLANATION, MetricScore, Scored, Scores};
 use crate::messages::escape;
-use crate::score::{Components, MetricError, MetricErrorKind, Result};
+use crate::score::{Components, MetricError, Result};
 use crate::spec::{MetricSpec, ScoreKind};
 
 impl Scored {
@@ -18,8 +18,8 @@ impl Scored {
     /// Validates a raw score against the spec.
     ///
     /// # Errors
-    /// Returns [`MetricErrorKind::NotFinite`] or [`MetricErrorKind::OutOfRange`], or [`MetricErrorKind::Failed`] for a
-    /// bool that is neither 0 nor 1.
+    /// Returns an error for a score that is not finite or not in the metric's range, a bool that is neither 0 nor 1, and
+    /// a confidence that is not between 0 and 1.
     #[doc(hidden)]
     #[inline]
     pub fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
@@ -67,16 +67,16 @@ impl Scored {
         feedback: Option<String>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        scores.parts.values_mut().for_each(|part| part.value += 0.0);
+        scores.parts.iter_mut().for_each(|part| part.value += 0.0);
         // Parts first: the headline is one of them, and a part's error names it.
-        if let Some(part) = scores.parts.values().find(|part| !is_in(part.value, spec)) {
+        if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
             let name = format!("{}.{}", spec.name, part.name);
             let error = invalid(part.value, 1.0, &name, spec);
             return Err(error.with_cost_msats(score.cost_msats));
         }
         let critique = Critique {
             feedback,
-            parts: scores.parts.into_values().collect(),
+            parts: scores.parts,
             ..Critique::default()
         };
         Self::with_critique(score, critique, spec)
@@ -156,18 +156,17 @@ fn is_fraction(confidence: f64) -> bool {
 /// Returns the error for an invalid score.
 #[cold]
 fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
-    let kind = match spec.range {
-        _ if !value.is_finite() => MetricErrorKind::NotFinite { value },
-        Some(range) if !range.contains(value) => MetricErrorKind::OutOfRange { value, range },
-        _ => {
-            let message = match is_bool(value, spec) {
-                true => format!("expected a confidence in 0.0..=1.0, found {confidence:?}"),
-                false => format!("expected 0 or 1 from a `bool` metric, found {value:?}"),
-            };
-            MetricErrorKind::Failed { message }
+    let message = match spec.range {
+        _ if !value.is_finite() => format!("the score {value} is not a finite number"),
+        Some(range) if !range.contains(value) => {
+            return MetricError::out_of_range(name, value, range);
         }
+        _ if is_bool(value, spec) => {
+            format!("expected a confidence in 0.0..=1.0, found {confidence:?}")
+        }
+        _ => format!("expected 0 or 1 from a `bool` metric, found {value:?}"),
     };
-    MetricError::new(name, kind)
+    MetricError::failed(name, message)
 }
 
 #[cfg(test)]

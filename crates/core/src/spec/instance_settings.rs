@@ -2,7 +2,8 @@
 //!
 //! `Instance` applies them to any metric. A judge stores them in its panel, because they are part of its configuration.
 
-use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+use crate::sentence::bound_fits;
+use crate::spec::{Direction, MetricSpec, ScoreKind};
 
 /// The threshold, strictness and cost of one metric instance.
 ///
@@ -34,29 +35,16 @@ impl InstanceSettings {
         &self,
         mut spec: MetricSpec<'a>,
     ) -> std::result::Result<MetricSpec<'a>, SettingError> {
+        let check = |setting, fails: Option<String>| {
+            fails.map_or(Ok(()), |message| Err(SettingError { setting, message }))
+        };
         if let Some(threshold) = self.threshold {
-            validate(threshold, &spec)?;
+            check("threshold", invalid_threshold(threshold, &spec))?;
             spec.threshold = Some(threshold);
         }
-        let strict = |message: String| {
-            let setting = "strict";
-            Err(SettingError { setting, message })
-        };
-        match self.strict {
-            Some(true) if spec.kind == ScoreKind::Bool => return strict(STRICT_BOOL.to_owned()),
-            Some(true) if spec.kind == ScoreKind::Corpus => {
-                return strict(STRICT_CORPUS.to_owned());
-            }
-            Some(true) if spec.threshold.is_none() => {
-                let middle = spec
-                    .range
-                    .map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
-                return strict(format!(
-                    "expected a threshold for `strict`, found none; set a threshold as well, such as {middle:?}"
-                ));
-            }
-            Some(is_strict) => spec.strict = is_strict,
-            None => {}
+        if let Some(is_strict) = self.strict {
+            check("strict", is_strict.then(|| not_strict(&spec)).flatten())?;
+            spec.strict = is_strict;
         }
         spec.cost_msats = self.cost_msats.unwrap_or(spec.cost_msats);
         Ok(spec)
@@ -70,43 +58,39 @@ impl InstanceSettings {
     }
 }
 
-const STRICT_BOOL: &str = "a metric that returns `bool` is always strict, because its scores are 0 and 1; remove `strict`";
-const STRICT_CORPUS: &str =
-    "`strict` is not supported for a metric that scores all rows together; remove it";
-
-/// Applies the macros' rules for a threshold.
-#[expect(
-    clippy::float_cmp,
-    reason = "only the end of the range itself is passed by every score"
-)]
-fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), SettingError> {
-    let fails = match (spec.kind, spec.range, spec.direction) {
-        (ScoreKind::Bool, ..) => format!(
+/// Returns why a threshold is invalid. The macros have the same rules.
+fn invalid_threshold(threshold: f64, spec: &MetricSpec<'_>) -> Option<String> {
+    match spec.kind {
+        ScoreKind::Bool => Some(format!(
             "a metric that returns `bool` takes no threshold, found {threshold:?}; remove the threshold"
+        )),
+        ScoreKind::Corpus => Some(
+            "a metric that scores all rows together takes no threshold; remove the threshold, or compare the run's score".to_owned(),
         ),
-        (ScoreKind::Corpus, ..) => "a metric that scores all rows together takes no threshold; remove the threshold, or compare the run's score".to_owned(),
-        _ if !threshold.is_finite() => format!(
-            "expected a finite threshold, found {threshold:?}; write a number such as 0.5"
-        ),
-        (_, Some(range), _) if !range.contains(threshold) => format!(
-            "expected a threshold in the range {range}, found {threshold:?}; write one within it"
-        ),
-        (_, Some(range), Direction::HigherIsBetter) if threshold == range.min => {
-            cannot_fail(threshold, range, "larger")
+        ScoreKind::Number => {
+            let is_at_least = spec.direction == Direction::HigherIsBetter;
+            let of = "of the metric";
+            let broken = bound_fits("threshold", of, spec.range, is_at_least, threshold);
+            broken.map(|broken| broken.as_str().to_owned())
         }
-        (_, Some(range), Direction::LowerIsBetter) if threshold == range.max => {
-            cannot_fail(threshold, range, "smaller")
-        }
-        _ => return Ok(()),
-    };
-    Err(SettingError {
-        setting: "threshold",
-        message: fails,
-    })
+    }
 }
 
-fn cannot_fail(threshold: f64, range: ScoreRange, other: &str) -> String {
-    format!(
-        "every score in the range {range} passes the threshold {threshold:?}; write a {other} one"
-    )
+/// Returns why a metric cannot be strict.
+fn not_strict(spec: &MetricSpec<'_>) -> Option<String> {
+    match (spec.kind, spec.range) {
+        (ScoreKind::Bool, _) => Some(
+            "a metric that returns `bool` is always strict, because its scores are 0 and 1; remove `strict`".to_owned(),
+        ),
+        (ScoreKind::Corpus, _) => Some(
+            "`strict` is not supported for a metric that scores all rows together; remove it".to_owned(),
+        ),
+        (ScoreKind::Number, _) if spec.threshold.is_some() => None,
+        (ScoreKind::Number, range) => {
+            let middle = range.map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
+            Some(format!(
+                "expected a threshold for `strict`, found none; set a threshold as well, such as {middle:?}"
+            ))
+        }
+    }
 }

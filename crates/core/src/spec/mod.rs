@@ -452,9 +452,8 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(required, ["gold.context", "pred.answer"]); // `quote` is optional
     /// ```
     pub fn required_fields(&self) -> impl Iterator<Item = String> {
-        self.get_input_spec()
-            .filter(|(_, field)| field.required)
-            .map(|(side, field)| format!("{side}.{}", field.name))
+        let required = self.get_input_spec().filter(|(_, field)| field.required);
+        required.map(|(side, field)| format!("{side}.{}", field.name))
     }
 
     /// Returns an iterator over all fields that the metric reads.
@@ -558,28 +557,19 @@ impl<'a> MetricSpec<'a> {
     /// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, free");
     /// ```
     pub fn properties(&self) -> String {
-        let tier = match self.tier {
-            MetricTier::Proxy => "proxy",
-            MetricTier::Truth => "truth",
+        let tier = format!("{:?}", self.tier).to_lowercase();
+        let (kind, range) = match self.kind {
+            ScoreKind::Bool => ("bool", None),
+            ScoreKind::Number => ("number", self.range),
+            ScoreKind::Corpus => ("one score for all rows", self.range),
         };
-        let kind = match self.kind {
-            ScoreKind::Bool => "bool",
-            ScoreKind::Number => "number",
-            ScoreKind::Corpus => "one score for all rows",
+        let better = match self.higher_is_better() {
+            true => "higher",
+            false => "lower",
         };
-        let range = self.range.filter(|_| !matches!(self.kind, ScoreKind::Bool));
-        let range = range
-            .map(|range| format!(" in {range}"))
-            .unwrap_or_default();
-        let better = if self.higher_is_better() {
-            "higher"
-        } else {
-            "lower"
-        };
-        let threshold = self
-            .threshold
-            .map(|it| format!(", threshold {it:?}"))
-            .unwrap_or_default();
+        let range = range.map(|range| format!(" in {range}"));
+        let threshold = self.threshold.map(|it| format!(", threshold {it:?}"));
+        let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
         let strict = if self.strict { ", strict" } else { "" };
         let cost = match self.cost_msats {
             0 => "free".to_owned(),

@@ -21,7 +21,7 @@ const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
 /// Splits off and reads the settings of a metric with the spec `declared`.
 ///
 /// # Errors
-/// Returns [`ParamError::WrongType`] if a value has the wrong type.
+/// Returns [`ParamError::Invalid`] if a value has the wrong type.
 pub(super) fn settings(
     params: &Params,
     declared: &MetricSpec<'_>,
@@ -51,43 +51,39 @@ pub(super) fn settings(
 /// Applies the settings to a metric.
 ///
 /// # Errors
-/// Returns [`ParamError::Setting`] for a setting that the metric does not support.
+/// Returns [`ParamError::Invalid`] for a setting that the metric does not support.
 pub(super) fn apply<M>(
     metric: M,
     declared: MetricSpec<'static>,
     settings: InstanceSettings,
 ) -> Result<Instance<M>, ParamError> {
     let instance = Instance::new(metric, declared, settings).checked();
-    instance.map_err(|error| rejected(&declared, error.setting, &error))
+    instance.map_err(|error| invalid(&declared, error.setting, &error))
 }
 
 /// Applies the settings to a metric created in code.
 ///
 /// # Errors
-/// Returns [`ParamError::Setting`] for a setting that the metric does not support.
+/// Returns [`ParamError::Invalid`] for a setting that the metric does not support.
 pub(super) fn adjust(
     metric: Arc<dyn Metric>,
     settings: InstanceSettings,
 ) -> Result<Arc<dyn Metric>, ParamError> {
     let spec = metric.spec();
     if spec.strict && settings.strict == Some(false) {
-        return Err(rejected(&spec, "strict", &IS_STRICT));
+        return Err(invalid(&spec, "strict", &IS_STRICT));
     }
     if spec.strict && settings.threshold.is_some() {
-        return Err(rejected(&spec, "threshold", &IS_STRICT));
+        return Err(invalid(&spec, "threshold", &IS_STRICT));
     }
     if let Err(error) = settings.apply(spec) {
-        return Err(rejected(&spec, error.setting, &error));
+        return Err(invalid(&spec, error.setting, &error));
     }
     Ok(Arc::new(Adjusted { metric, settings }))
 }
 
-fn rejected(spec: &MetricSpec<'_>, setting: &'static str, reason: &dyn Display) -> ParamError {
-    ParamError::Setting {
-        metric: spec.name.to_owned(),
-        setting,
-        reason: reason.to_string(),
-    }
+fn invalid(spec: &MetricSpec<'_>, setting: &str, reason: &dyn Display) -> ParamError {
+    ParamError::Invalid(format!("metric `{}`: `{setting}`: {reason}", spec.name))
 }
 
 const IS_STRICT: &str = "this metric was made strict in code, so its scores are already 0 or 1; change the setting in code";
@@ -182,14 +178,19 @@ fn read<T, E: Display>(
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ParamError> {
     let Some(text) = text else { return Ok(None) };
-    let value = parse(text.trim());
-    value.map(Some).map_err(|reason| ParamError::WrongType {
-        metric: metric.to_owned(),
-        param: setting.to_owned(),
-        expected: expected.to_owned(),
-        found: text.clone(),
-        reason: reason.to_string(),
-    })
+    match parse(text.trim()) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => {
+            // The standard library's errors add nothing.
+            let reason = match setting {
+                "cost" => format!(" ({error})"),
+                _ => String::new(),
+            };
+            Err(ParamError::Invalid(format!(
+                "metric `{metric}`: parameter `{setting}`: expected {expected}, found `{text}`{reason}"
+            )))
+        }
+    }
 }
 
 /// A metric's parameter that is named like a setting.
@@ -313,7 +314,7 @@ mod tests {
         let error = adjust(half(), strict(1.5)).err().unwrap().to_string();
         assert_eq!(
             error,
-            "metric `half`: `threshold`: expected a threshold in the range 0.0..=1.0, found 1.5; write one within it"
+            "metric `half`: `threshold`: the threshold 1.5 is outside the range of the metric, 0.0..=1.0; write a threshold within it"
         );
         let is_strict = metric_fn("half", |_, _| 0.5)
             .with_range(0.0, 1.0)

@@ -1,7 +1,7 @@
 //! The compile-time rules, called at run time: declarations that break a rule, and the rule's message.
 
 use super::*;
-use crate::composite::derived::{Bound, Derived, wrong_sum};
+use crate::composite::derived::{Derived, wrong_sum};
 use crate::composite::shape::Reads;
 use crate::sentence::Sentence;
 use crate::spec::{Direction, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side};
@@ -112,8 +112,12 @@ fn some_scores_reach_a_threshold_and_others_do_not() {
         );
         assert_message(bound_fits("threshold", "of it", &lower(), bound), "");
     }
-    assert_eq!(without_range().bound(-7.0), Bound::Fits);
-    assert_eq!(without_range().bound(f64::INFINITY), Bound::NotFinite);
+    let of_any = |bound| bound_fits("threshold", "of it", &without_range(), bound);
+    assert_message(of_any(-7.0), "");
+    assert_message(
+        of_any(f64::INFINITY),
+        "the threshold inf is not finite; write a finite number",
+    );
 }
 
 #[test]

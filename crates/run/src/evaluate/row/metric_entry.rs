@@ -8,8 +8,8 @@ use crate::contract::declared::requirements::{self, NotReady};
 use crate::contract::dedup::Sharing;
 use crate::contract::metric::answer;
 use crate::contract::{
-    Answer, Key, Metric, MetricCall, MetricError, MetricErrorKind, Outcome, Requirement, ScoreKind,
-    ScoreRange, Scored,
+    Answer, Key, Metric, MetricCall, MetricError, Outcome, Requirement, ScoreKind, ScoreRange,
+    Scored,
 };
 use crate::stats::Interval;
 
@@ -88,8 +88,8 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
 
     pub(crate) fn out_of_range(&self, scored: &Scored) -> MetricError {
         let (value, range) = (scored.score.value, self.range.unwrap_or(ScoreRange::UNIT));
-        let kind = MetricErrorKind::OutOfRange { value, range };
-        MetricError::new(&self.name, kind).with_cost_msats(scored.score.cost_msats)
+        let error = MetricError::out_of_range(&self.name, value, range);
+        error.with_cost_msats(scored.score.cost_msats)
     }
 
     /// Returns `true` if the metric calls a model, or needs one that is not set.

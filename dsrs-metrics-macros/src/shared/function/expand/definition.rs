@@ -13,7 +13,6 @@ use super::spec_line::spec_line;
 use crate::shared::attributes::is_cfg;
 use crate::shared::contract::unit_struct;
 use crate::shared::function::param::{Config, Param};
-use crate::shared::names;
 use crate::shared::tokens::ends;
 use crate::shared::types::{Form, is_string, option_of};
 
@@ -61,8 +60,7 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
 /// Emits `Clone`, `Default`, and the functions that return the parameters' defaults.
 pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let (defaults, default, clone) = (default_fns(cx), default_impl(cx), clone_impl(cx));
-    let constant = constant_with_groups(cx);
-    quote!(#defaults #default #constant #clone)
+    quote!(#defaults #default #clone)
 }
 
 fn belongs_to_struct(attr: &Attribute) -> bool {
@@ -222,25 +220,11 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
     };
     let vis = &model.function.vis;
     let cfgs = model.function.attrs.iter().filter(|attr| is_cfg(attr));
-    let item = match (has_constants(cx), kind_of_defaults(cx)) {
-        (true, None) => {
+    let item = match has_constants(cx) {
+        true => {
             quote_spanned!(*span=> #vis const #ident: #ident = #ident { #(#values,)* };)
         }
-        (true, Some(kind)) => {
-            // At the type of the struct, where rustc reports a type that is not one.
-            let (start, end) = ends(&kind);
-            let runtime = names::runtime_at(model.attrs.krate.as_ref(), start, *span);
-            let mut metric = (*ident).clone();
-            metric.set_span(end);
-            let by_name =
-                quote_spanned!(start=> <#kind as #runtime::__private::DefaultByName<#metric>>);
-            let [ty, value] = ["Value", "VALUE"].map(|item| {
-                let item = Ident::new(item, end);
-                quote_spanned!(end=> #by_name::#item)
-            });
-            quote_spanned!(*span=> #vis const #ident: #ty = #value;)
-        }
-        (false, _) => quote_spanned! {*span=>
+        false => quote_spanned! {*span=>
             #vis fn #ident() -> #ident {
                 ::core::default::Default::default()
             }
@@ -264,61 +248,10 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns `true` if the defaults of all parameters are constants. Does not check structs of parameters.
-pub(super) fn has_constants(cx: &Context<'_>) -> bool {
-    cx.model
-        .configs()
-        .all(|(_, param, config)| config.is_group || is_constant(param, config))
-}
-
-/// Returns the type that shows if the defaults of all structs of parameters are constants, which only rustc knows.
-fn kind_of_defaults(cx: &Context<'_>) -> Option<TokenStream> {
-    let kinds = cx
-        .model
-        .groups()
-        .map(|(_, param)| group_item(cx, param, "Kind"));
-    kinds.reduce(|one, other| {
-        let (start, end) = ends(&other);
-        let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
-        let and = quote_spanned!(end=> ::And<#other>);
-        quote_spanned!(start=> <#one as #runtime::__private::DefaultKind>#and)
-    })
-}
-
-/// Emits the default as a constant, which is evaluated only if the defaults of all structs of parameters are constants.
-fn constant_with_groups(cx: &Context<'_>) -> TokenStream {
-    let Context {
-        model,
-        span,
-        ident,
-        private,
-        ..
-    } = cx;
-    if model.groups().next().is_none() || !cx.generics.params.is_empty() || !has_constants(cx) {
-        return TokenStream::new();
-    }
-    let values = model.configs().filter_map(|(name, param, config)| {
-        if config.is_group {
-            let value = quote_spanned!(*span=> ::core::mem::ManuallyDrop::into_inner(#name));
-            return Some(quote_spanned!(*span=> #name: #value));
-        }
-        let function = default_fn(cx, name, param, config)?;
-        Some(quote_spanned!(*span=> #name: Self::#function()))
-    });
-    let names = model.groups().map(|(name, _)| name);
-    let defaults = model
-        .groups()
-        .map(|(_, param)| group_item(cx, param, "DEFAULT"));
-    let option = quote_spanned!(*span=> ::core::option::Option);
-    let drop = quote_spanned!(*span=> ::core::mem::ManuallyDrop);
-    quote_spanned! {*span=>
-        impl #private::ConstantDefault for #ident {
-            const DEFAULT: #option<#drop<Self>> = match (#(#defaults,)*) {
-                (#(#option::Some(#names),)*) => #option::Some(#drop::new(#ident { #(#values,)* })),
-                _ => #option::None,
-            };
-        }
-    }
+/// Returns `true` if the defaults of all parameters are constants. Those of a struct of parameters are not.
+fn has_constants(cx: &Context<'_>) -> bool {
+    let mut configs = cx.model.configs();
+    configs.all(|(_, param, config)| !config.is_group && is_constant(param, config))
 }
 
 /// Returns `true` if the tokens show that the default of a `#[param]` is a constant expression.

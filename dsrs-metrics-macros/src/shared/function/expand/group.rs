@@ -1,12 +1,12 @@
 //! Expands a struct of parameters: its setters, its default, and `ParamGroup`. The model describes a function whose
 //! parameters are the struct's fields.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 
 use super::context::{Context, hidden};
-use super::definition::{default_fn, default_fns, default_impl, docs, has_constants};
+use super::definition::{default_fns, default_impl, docs};
 use super::{builder, configure, declared, spec};
 use crate::shared::function::model::Model;
 use crate::shared::names;
@@ -46,7 +46,6 @@ pub(crate) fn stub(model: &Model) -> TokenStream {
         span,
         ident,
         runtime,
-        private,
         ..
     } = cx;
     let setters = cx.model.configs().map(|(name, ..)| {
@@ -63,8 +62,6 @@ pub(crate) fn stub(model: &Model) -> TokenStream {
             }
             impl #runtime::ParamGroup for #ident {
                 const PARAMS: &'static [#runtime::__private::ParamSpec<'static>] = &[];
-                type Kind = #private::ComputedDefaults;
-                const DEFAULT: ::core::option::Option<::core::mem::ManuallyDrop<Self>> = ::core::option::Option::None;
                 #methods
             }
         },
@@ -104,32 +101,10 @@ fn group(cx: &Context<'_>) -> TokenStream {
         ..
     } = cx;
     let (params, parameters) = (spec::params(cx), declared::parameters(cx));
-    let (kind, constant) = match has_constants(cx) {
-        true => {
-            let values = cx.model.configs().filter_map(|(name, param, config)| {
-                let function = default_fn(cx, name, param, config)?;
-                Some(quote_spanned!(*span=> #name: Self::#function()))
-            });
-            let values: Vec<_> = values.collect();
-            (
-                "ConstantDefaults",
-                quote_spanned!(*span=> ::core::option::Option::Some(::core::mem::ManuallyDrop::new(Self { #(#values,)* }))),
-            )
-        }
-        false => (
-            "ComputedDefaults",
-            quote_spanned!(*span=> ::core::option::Option::None),
-        ),
-    };
-    let kind = Ident::new(kind, *span);
     let values = configure::values(cx, &quote_spanned!(*span=> Self::PARAMS), |param| {
-        let (start, end) = ends(&param.ty);
-        let (ty, runtime) = (
-            &param.ty,
-            names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span),
-        );
-        let read = quote_spanned!(end=> ::read);
-        quote_spanned!(start=> <#ty as #runtime::ParamType>#read)
+        let (start, ty) = (ends(&param.ty).0, &param.ty);
+        let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span);
+        quote_spanned!(start=> #runtime::__private::read_param::<#ty>)
     });
     let read = quote_spanned!(*span=> ::core::result::Result::Ok(Self { #(#values,)* }));
     let files = cx.model.configs().map(|(name, ..)| {
@@ -141,8 +116,6 @@ fn group(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {*span=>
         impl #runtime::ParamGroup for #ident {
             const PARAMS: &'static [#runtime::__private::ParamSpec<'static>] = #params;
-            type Kind = #private::#kind;
-            const DEFAULT: ::core::option::Option<::core::mem::ManuallyDrop<Self>> = #constant;
             #methods
             #texts
             #parameters
