@@ -74,12 +74,12 @@ fn names<M: dsrs_metrics::contract::Configure>() -> Vec<&'static str> {
 }
 
 pub fn main() {
-    let constant: Within = Within;
-    assert_eq!(constant.limits, Limits::default());
+    let default: Within = Within();
+    assert_eq!(default.limits, Limits::default());
     let score = |metric: Within, given: f64| {
         metric.score(&example! {}, &prediction! { "given" => given }).unwrap().value
     };
-    assert_eq!(score(Within, 0.25), 1.0);
+    assert_eq!(score(Within(), 0.25), 1.0);
     assert_eq!(score(Within::builder().least(0.5).build(), 0.25), 0.0);
     assert_eq!(score(Within::builder().most(0.2).least(0.1).build(), 0.25), 0.0);
     assert_eq!(score(Within::builder().limits(Limits { least: 0.5, most: None }).build(), 0.25), 0.0);
