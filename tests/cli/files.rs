@@ -551,7 +551,7 @@ fn nan_is_null_unless_it_is_read() {
     numeric_match  not enough rows (0/2 scored, 2 failed)
     -- standard error --
     warning: 2 rows failed; first error: text.jsonl:1: metric `em`: field `pred.answer`: expected a value, found NaN or an infinity
-    numeric_match: all 2 rows failed
+    numeric_match: all rows failed: 2
     -- exit code 1 --
     ");
     folder.write(

@@ -35,7 +35,7 @@ fn limits_of_failed_rows_are_annotations() {
     let folder = Folder::with("rows.jsonl", row);
     let args = "score rows.jsonl -m obeys -q --github";
     let ran = folder.run(args);
-    let line = "::error title=dsrs-metrics score::obeys: all 1 rows failed\n";
+    let line = "::error title=dsrs-metrics score::obeys: all rows failed: 1\n";
     assert_eq!((ran.code, &*ran.err), (Some(1), line));
     let ran = folder.run(&format!("{args} --max-errors 1"));
     let stopped = "::error title=dsrs-metrics score::stopped after 1 rows: 1 failed, the --max-errors limit\n";

@@ -136,15 +136,15 @@ fn a_metric_that_fails_on_every_row_fails_the_run() {
     let all = |line: &str| (Some(1), format!("{line}\n"));
     assert_eq!(
         run("fail nan panic", "obeys"),
-        all("obeys: all 3 rows failed")
+        all("obeys: all rows failed: 3")
     );
     assert_eq!(
         run("fail", "answer_present,obeys"),
-        all("obeys: all 1 rows failed")
+        all("obeys: all rows failed: 1")
     );
     assert_eq!(
         run("fail", "obeys --failure-score 1"),
-        all("obeys: all 1 rows failed")
+        all("obeys: all rows failed: 1")
     );
     assert_eq!(run("fail 1", "obeys"), (Some(0), String::new()));
     let abstained = "short_note --param short_note.limit=3";

@@ -99,7 +99,7 @@ impl Run<'_> {
         let failed = self.named(result).filter(move |metric| {
             metric.failed > 0 && metric.failed == metric.rows() && !has_threshold(&metric.name)
         });
-        failed.map(|metric| format!("{}: all {} rows failed", metric.name, metric.failed))
+        failed.map(|metric| format!("{}: all rows failed: {}", metric.name, metric.failed))
     }
 
     /// Returns a line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.

@@ -13,7 +13,7 @@ use super::condition::{Bound, Condition, End};
 use super::eval::Gate;
 use super::figures::{Figures, Finished};
 use super::findings::{
-    Finding, GateVerdict, abstained, favoured, passed_at, relative, scored, share,
+    Finding, GateVerdict, abstained, chance, favoured, passed_at, relative, scored, share,
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
@@ -194,7 +194,11 @@ impl Decider<'_> {
         let no_interval = || Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
         let value = end.of(summary).ok_or_else(no_interval)?;
         let verdict = GateVerdict::of(bound.holds(value));
-        Ok(Finding(verdict, summary.to_string()))
+        let chance = match end {
+            End::Estimate => chance(summary, bound),
+            End::Lower | End::Upper => String::new(),
+        };
+        Ok(Finding(verdict, format!("{summary}{chance}")))
     }
 
     /// Returns the verdict that ended the run before all rows were evaluated.

@@ -1,12 +1,13 @@
 //! The findings on a figure or a comparison, each as a sentence.
 
+use super::condition::Bound;
 use super::figures::{Figures, Finished};
-use crate::contract::Direction;
+use crate::contract::{Direction, ScoreKind};
 use crate::evaluate::MetricSummary;
 use crate::evaluate::report::ResultRow;
-use crate::messages::escape;
+use crate::messages::{escape, thousands};
 use crate::results::{MetricComparison, Unit, p_equals};
-use crate::stats::Interval;
+use crate::stats::{Interval, Proportion, rows_for_power};
 
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
@@ -202,6 +203,16 @@ fn sentence(
             let margin = unit.size(by);
             sentence += &format!("; the estimate is beyond the margin of {margin}");
         }
+        (GateVerdict::Undecided, Some(by)) => {
+            let deviation = it.stderr.map(|stderr| stderr * (it.n as f64).sqrt());
+            let rows = deviation.and_then(|deviation| rows_for_power(deviation, by));
+            if let Some(rows) = rows.filter(|rows| *rows > it.n) {
+                let (loss, rows) = (unit.size(by), thousands(rows));
+                sentence += &format!(
+                    "; ruling out a loss of {loss} takes about {rows} rows if both are equally good"
+                );
+            }
+        }
         (GateVerdict::Passed | GateVerdict::Failed, None) if it.has_low_power() => {
             sentence.push_str("; the true difference is probably smaller (power below 80%)");
         }
@@ -228,6 +239,25 @@ pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f Metri
         Some(_) if summary.scored > 0 => Ok(summary),
         _ => Err(failed(format!("no row has a score: {summary}"))),
     }
+}
+
+/// Says how often a program passes whose true share of passing rows is exactly the limit.
+pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
+    let (limit, trials) = (bound.limit(), summary.scored + summary.failed);
+    let is_share =
+        summary.kind == ScoreKind::Bool && !summary.has_repeats() && summary.sampled.is_none();
+    let passing = (0..=trials).filter(|it| bound.holds(*it as f64 / trials as f64));
+    let passing = passing.count() as u64;
+    if !is_share || !(1..=trials).contains(&passing) {
+        return String::new();
+    }
+    let at_most = |successes| Proportion { successes, trials }.chance_of_at_most(limit);
+    let chance = match bound {
+        Bound::AtLeast(_) => 1.0 - at_most(trials - passing),
+        Bound::AtMost(_) => at_most(passing - 1),
+    };
+    let (limit, share) = (Unit(summary.kind).figure(limit), 100.0 * chance);
+    format!("; a program at exactly {limit} passes {share:.0}% of the time")
 }
 
 /// Returns a finding if failed rows improve the score.

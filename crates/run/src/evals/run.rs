@@ -217,6 +217,16 @@ where
 
         notes.lines.extend(spent);
         notes.lines.extend(rescored);
+        if let Ok(Baseline { results: old, .. }) = &baseline_or_reason {
+            let (rows, old_rows) = (results.rows(), old.rows().len());
+            let common = rows.iter().filter(|row| old.row(&row.id).is_some()).count();
+            let (added, removed) = (rows.len() - common, old_rows - common);
+            if added + removed > 0 {
+                notes.lines.push(format!(
+                    "compared with the baseline: {common} rows; {added} rows added, {removed} removed since"
+                ));
+            }
+        }
         if let Some(path) = &baseline_path
             && result.ending == Ending::Complete
         {

@@ -143,7 +143,9 @@ fn an_eval_passes_and_fails_by_its_gates() {
     let figure = "75.00% [46.77, 91.11] (9/12, 0 failed)";
     assert_eq!(
         run(&[("same >= 0.8", same(0.8)), (SAME, same(0.5))]),
-        format!("eval `capitals` failed: same >= 0.8 failed: {figure} (1 of 2 gates passed)")
+        format!(
+            "eval `capitals` failed: same >= 0.8 failed: {figure}; a program at exactly 80.00% passes 56% of the time (1 of 2 gates passed)"
+        )
     );
     assert_eq!(
         run(&[(
@@ -176,7 +178,7 @@ fn an_eval_passes_and_fails_by_its_gates() {
     let each = Condition::Each("topic", Box::new(same(0.5)));
     assert_eq!(
         run(&[("each(\"topic\", same >= 0.5)", each)]),
-        "eval `capitals` failed: each(\"topic\", same >= 0.5) failed: failed in 1 of 3 groups: 0: 25.00% [4.56, 69.94] (1/4, 0 failed) (0 of 1 gates passed)"
+        "eval `capitals` failed: each(\"topic\", same >= 0.5) failed: failed in 1 of 3 groups: 0: 25.00% [4.56, 69.94] (1/4, 0 failed); a program at exactly 50.00% passes 69% of the time (0 of 1 gates passed)"
     );
     let each = Condition::Each("subject", Box::new(same(0.5)));
     assert!(
@@ -243,7 +245,7 @@ fn a_gate_that_cannot_tell_is_undecided() {
     assert_eq!(message(|| wider().run(wrong_on(&[0]))), "passed");
     assert_eq!(
         first_line(|| wider().strict().run(wrong_on(&[0]))),
-        "eval `capitals` failed, because `strict` is set and a gate is undecided: same.no_worse(by = 0.05) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows) (0 of 1 gates passed)"
+        "eval `capitals` failed, because `strict` is set and a gate is undecided: same.no_worse(by = 0.05) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows); ruling out a loss of 5.00 percentage points takes about 79 rows if both are equally good (0 of 1 gates passed)"
     );
     let failed = message(|| eval(Update::No).run(wrong_on(&[0, 1, 2, 3, 4, 5, 6, 7])));
     assert_eq!(

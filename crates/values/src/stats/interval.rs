@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
 use super::moments::Uncertainty;
 
@@ -114,6 +114,12 @@ impl Proportion {
     pub fn record(&mut self, success: bool) {
         self.successes += u64::from(success);
         self.trials += 1;
+    }
+
+    /// Returns the probability of at most `successes` successes if each trial succeeds with probability `rate`.
+    #[doc(hidden)]
+    pub fn chance_of_at_most(&self, rate: f64) -> f64 {
+        Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))
     }
 
     /// Returns the success rate, `successes / trials`, in [0, 1].

@@ -218,6 +218,16 @@ fn kappa_of_perfect_agreement_or_of_one_label_has_no_error_whatever_the_counts()
     }
 }
 
+/// Binomial probabilities, exact as fractions.
+#[test]
+fn proportions_know_how_often_chance_yields_them() {
+    let chance = |successes, trials, rate| Proportion { successes, trials }.chance_of_at_most(rate);
+    assert!((chance(1, 2, 0.5) - 0.75).abs() < 1e-12);
+    assert!((chance(2, 2, 0.5) - 1.0).abs() < 1e-12);
+    assert!((chance(1, 3, 0.9) - 0.028).abs() < 1e-12);
+    assert!((chance(0, 4, 0.5) - 0.0625).abs() < 1e-12);
+}
+
 /// Values of statsmodels' `proportion_confint` with `method="wilson"`.
 #[test]
 fn proportions_have_wilsons_interval() {
