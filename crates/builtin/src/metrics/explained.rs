@@ -2,7 +2,9 @@
 //!
 //! Rows may be of any size, so each value is shortened, and each list has at most [`MAX_ITEMS`] items.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use foldhash::HashMap;
 
 use crate::messages::escape::quoted;
 use crate::retrieval::{Relevant, Retrieved};
@@ -125,7 +127,7 @@ pub(super) fn compared_ids(
 
 /// Returns the words of one list that the other lacks, in order.
 fn without<'a>(words: &'a [String], others: &[String]) -> Vec<&'a str> {
-    let mut left = HashMap::<&str, usize>::new();
+    let mut left = HashMap::<&str, usize>::default();
     for word in others {
         *left.entry(word).or_default() += 1;
     }
