@@ -184,7 +184,7 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
     Ok(answer?.into().scored()?.into_score())
 }
 
-/// A metric, a judge, or the value of a parameter or field.
+/// Wraps a value whose type may lack a trait that generated code would use. See [`Fallback`].
 ///
 /// Calling `shown` on `&Maybe` selects the inherent method if the type implements `Serialize`, the method of
 /// [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`] otherwise. Calling `given` selects
@@ -193,8 +193,10 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
 #[derive(Debug)]
 pub struct Maybe<'a, T>(pub &'a T);
 
-/// Provides the fallbacks for [`Maybe`]. Values that cannot be compared are different. A metric requires nothing, and a
-/// judge accepts any parameters. A parameter names no files, is not an embedding model and is not shown.
+/// Provides the answers of [`Maybe`] for types that lack a trait.
+///
+/// Values are different, a metric requires nothing, and a judge accepts any parameters. A parameter names no files, is not
+/// an embedding model and is not shown.
 pub trait Fallback<T> {
     fn equals(&self, _: &T) -> bool {
         false

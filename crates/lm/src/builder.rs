@@ -102,7 +102,7 @@ impl LmBuilder {
     }
 
     setters! {
-        /// Sets a function that looks up variables, to use instead of the environment.
+        /// Sets a function that looks up variables instead of reading the environment.
         ///
         /// ```
         /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -652,7 +652,7 @@ pub struct Lm {
 }
 
 impl Lm {
-    /// Creates the model with this name, configured by environment variables.
+    /// Creates the model with the given id, configured from environment variables.
     ///
     /// The name is written as `provider:model`.
     ///
@@ -692,7 +692,7 @@ impl Lm {
         LmBuilder::from_env()?.build()
     }
 
-    /// Creates a builder for the model with this name.
+    /// Creates a builder for the model with the given id.
     ///
     /// The name `id` is written as `provider:model`.
     ///

@@ -269,7 +269,7 @@ impl OtelEvents {
         });
     }
 
-    /// Sends everything that is waiting, and returns the counts.
+    /// Flushes all pending events and spans, and returns the counts.
     ///
     /// The method blocks the thread until everything is sent or [`timeout`](OtelEventsBuilder::timeout) has elapsed.
     /// Events and calls observed later are not sent.
@@ -286,7 +286,7 @@ impl OtelEvents {
         self.finish_within(self.0.timeout)
     }
 
-    /// Sends everything that is waiting, within the given time limit.
+    /// Flushes all pending events and spans, waiting at most for the given time.
     ///
     /// See [`finish`](Self::finish).
     ///

@@ -49,7 +49,7 @@ fn answer(measure: &str, share: f64, fields: Value) -> Map<String, Value> {
     answer
 }
 
-/// Returns the recall and precision of the response's tokens, compared with the ground truth.
+/// Returns the token-level recall and precision of the response against the ground truth.
 pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
     let response = text(inputs, 2);
     let truth = closest(inputs, 1, response);
@@ -72,7 +72,7 @@ fn recall(inputs: &[Option<&str>]) -> f64 {
     shares.fold(0.0, f64::max)
 }
 
-/// Returns the fraction of the ground truth's tokens found in the response.
+/// Scores the fraction of the ground truth's tokens that appear in the response.
 pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
     let outputs = json!({

@@ -86,7 +86,7 @@ pub struct Shape<L> {
     pub(super) parts: Vec<Self>,
 }
 
-/// What an expression does with its operands. `L` is a component, or its number in a checked expression.
+/// The operation of an expression on its operands. `L` is a component or, in a checked expression, its index.
 #[derive(Debug, Clone)]
 pub enum Operator<L = usize> {
     /// One component.

@@ -297,7 +297,7 @@ impl Models {
         of_scope.or_else(|| Some(Embedder::from(of_environment("DSRS_EMBED")?)))
     }
 
-    /// Returns the embedding model with this name.
+    /// Returns the embedding model with the given id.
     pub(super) fn embedding_model(id: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
         if let Some(folder) = id.strip_prefix("static:") {
             return static_embedder(folder);

@@ -71,7 +71,7 @@ pub enum Itself {}
 #[derive(Debug)]
 pub struct Pointer<Kind>(PhantomData<Kind>);
 
-/// Marks a dynamic row.
+/// Marks a row whose fields are known only at run time.
 #[derive(Debug)]
 pub enum Dynamic {}
 

@@ -134,7 +134,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the [`ScoringConfig::threshold`], in [0, 1].
+        /// Sets the [threshold](ScoringConfig::threshold), in [0, 1].
         pub fn threshold(threshold: f64) => config.threshold = threshold;
 
         /// Sets [`ScoringConfig::num_rollouts`].

@@ -144,7 +144,7 @@ impl fmt::Display for ReportedNames<'_> {
 /// At most this many models are named per metric, because a provider may report a new fingerprint with each reply.
 const MAX_NAMED: usize = 100;
 
-/// The judge replies for one metric, counted by model.
+/// The number of replies to one metric's judge, by model.
 ///
 /// If there are too many models, only the first ones in alphabetical order are kept. The counts therefore do not depend
 /// on the order of the rows.

@@ -149,7 +149,7 @@ pub struct ResultScore {
     /// The budget in millisatoshis, if it did not cover the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
-    /// The probability that the row is in the sample, if the row was not drawn.
+    /// The row's probability of being drawn into the sample. `None` if the row was drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
     /// The named scores of the metric, such as `precision`.

@@ -109,7 +109,7 @@ pub struct RepeatSummary {
     pub repeats: u32,
     /// The number of rows where every repeat was scored or failed.
     pub rows: u64,
-    /// The number of repeats that were scored or failed, over all rows.
+    /// The number of repeats, scored or failed, across all rows.
     pub evaluations: u64,
     /// The number of failed repeats, over all rows.
     pub failed: u64,

@@ -249,9 +249,10 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Returns a line for each metric and its first named scores, with the name and headline. The rest are only
-    /// counted. If the run ended early, the last line says why. Score names come from rows, so they are escaped and
-    /// shortened.
+    /// Returns one line per headline: each metric's, followed by its first named scores.
+    ///
+    /// Further named scores are counted but not listed. If the run ended early, the last line says why. Score names come
+    /// from rows, so they are escaped and shortened.
     #[doc(hidden)]
     pub fn headlines(&self, has_histograms: bool) -> String {
         let mut named = Vec::new();

@@ -40,7 +40,7 @@ pub struct ToolCorrectnessOptions {
     pub order: CallOrder,
     /// `true` to compare the arguments of the calls.
     pub arguments: bool,
-    /// `true` to compare the results of the calls.
+    /// If `true`, compares the outputs of the calls.
     pub outputs: bool,
 }
 

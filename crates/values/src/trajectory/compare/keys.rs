@@ -214,7 +214,7 @@ pub struct LoopLimits {
     ///
     /// All calls of the trajectory are counted.
     pub max_same: NonZeroUsize,
-    /// The maximum number of times that a cycle of calls can occur in a row.
+    /// The maximum number of consecutive repeats of a cycle of calls.
     ///
     /// A cycle consists of two or more calls.
     pub max_cycles: NonZeroUsize,
@@ -231,7 +231,7 @@ impl Default for LoopLimits {
     }
 }
 
-/// A call or a cycle of calls that is repeated too often.
+/// A call, or a cycle of calls, that repeats too many times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallLoop<'t> {
     /// The calls in the cycle, in order.

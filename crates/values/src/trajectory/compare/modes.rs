@@ -85,7 +85,7 @@ pub enum TrajectoryDifference<'t> {
 }
 
 impl MatchMode {
-    /// Returns why a trajectory does not match the expected one, or `None` if it matches.
+    /// Returns the reason a trajectory does not match the expected one, or `None` if it matches.
     ///
     /// # Errors
     /// Returns [`TooManyCalls`] if there are too many distinct calls to one tool. See [`UnmatchedCalls::new`] for the
