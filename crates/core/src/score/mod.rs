@@ -31,6 +31,7 @@ pub use self::return_types::{Decided, MetricReturn, Undecided, WithCorpus};
 
 use std::collections::{BTreeMap, HashMap};
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
@@ -216,7 +217,7 @@ fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::O
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scores {
-    parts: Vec<Part>,
+    parts: IndexMap<String, Part>,
 }
 
 /// One of several named scores, with its value and feedback.
@@ -255,15 +256,15 @@ impl Scores {
     /// # Ok::<(), dsrs_metrics::MetricError>(())
     /// ```
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        Self { parts: Vec::new() }.with(name, value)
+        let parts = IndexMap::new();
+        Self { parts }.with(name, value)
     }
 
     /// Creates a set of scores without a headline score.
     #[doc(hidden)]
     pub fn of(parts: impl Iterator<Item = Part>) -> Self {
-        Self {
-            parts: parts.collect(),
-        }
+        let parts = parts.map(|part| (part.name.clone(), part)).collect();
+        Self { parts }
     }
 
     /// Adds a score, or replaces the value of the score with this name.
@@ -274,15 +275,13 @@ impl Scores {
     /// assert_eq!(scores.with("f1", 0.75).headline(), 0.75);
     /// ```
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
-        let (name, feedback) = (name.into(), None);
-        match self.parts.iter_mut().find(|part| part.name == name) {
-            Some(part) => part.value = value,
-            None => self.parts.push(Part {
-                name,
-                value,
-                feedback,
-            }),
-        }
+        let name = name.into();
+        let part = self.parts.entry(name.clone()).or_insert(Part {
+            name,
+            value,
+            feedback: None,
+        });
+        part.value = value;
         self
     }
 
@@ -294,7 +293,7 @@ impl Scores {
     /// let scores = Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Paris, Rome, Oslo");
     /// ```
     pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
-        if let Some(part) = self.parts.last_mut() {
+        if let Some((_, part)) = self.parts.last_mut() {
             part.feedback = Some(feedback.into());
         }
         self

@@ -67,16 +67,16 @@ impl Scored {
         feedback: Option<String>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        scores.parts.iter_mut().for_each(|part| part.value += 0.0);
+        scores.parts.values_mut().for_each(|part| part.value += 0.0);
         // Parts first: the headline is one of them, and a part's error names it.
-        if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
+        if let Some(part) = scores.parts.values().find(|part| !is_in(part.value, spec)) {
             let name = format!("{}.{}", spec.name, part.name);
             let error = invalid(part.value, 1.0, &name, spec);
             return Err(error.with_cost_msats(score.cost_msats));
         }
         let critique = Critique {
             feedback,
-            parts: scores.parts,
+            parts: scores.parts.into_values().collect(),
             ..Critique::default()
         };
         Self::with_critique(score, critique, spec)

@@ -53,7 +53,7 @@ impl Tasks {
         let pause = started
             .elapsed()
             .saturating_mul(LARGEST_SHARE)
-            .min(Duration::from_millis(200));
+            .min(Duration::from_millis(50));
         self.next = Some(Instant::now() + pause);
         is_exceeded
     }
