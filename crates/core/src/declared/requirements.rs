@@ -294,7 +294,7 @@ impl Requirement {
 }
 
 debug_fields! {
-    Requirement: |it| "metric" => it.metric, "lm" => it.lm().map(|lm| lm.id()),
+    Requirement: |it| "metric" => it.metric, "lm" => it.lm().map(LanguageModel::id),
         "missing" => it.missing_reason()
 }
 

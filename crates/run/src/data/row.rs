@@ -23,8 +23,6 @@ pub(super) const REPEAT: &str = "repeat";
 /// Stands for NaN or an infinity in a row that is not yet mapped. No text has this character, which Unicode excludes.
 pub(super) const NOT_FINITE: &str = "\u{10FFFF}NaN";
 
-/// A row as it was read, of any shape.
-
 /// A row that is an object; `gold` and `pred` may have any shape. Mappings read from it and write to it.
 #[derive(Default)]
 pub(super) struct RowObject {

@@ -93,7 +93,7 @@ mod tests {
     use std::sync::{Arc, Barrier};
     use std::time::Duration;
 
-    use super::super::Given;
+    use super::super::{Given, Numbered};
     use super::*;
     use crate::contract::rows::Pair;
 
@@ -119,9 +119,7 @@ mod tests {
     }
 
     /// Takes the rows of a chunk, with their numbers.
-    fn taken(
-        rows: &ChunkedRows<'_, u64, u64>,
-    ) -> (Vec<(u64, Input<u64, u64>)>, Option<EvaluateError>) {
+    fn taken(rows: &ChunkedRows<'_, u64, u64>) -> (Vec<Numbered<u64, u64>>, Option<EvaluateError>) {
         let own = OwnRows::default();
         let error = rows.take(&own).err().map(|(_, error)| error);
         (own.into_inner().unwrap().into(), error)
