@@ -277,7 +277,7 @@ async fn behind_a_gate_whatever_may_be_called_is_counted() {
 struct Branched;
 
 #[tokio::test]
-async fn all_branches_of_a_tree_are_counted_until_the_answer_of_its_node_is_known() {
+async fn all_branches_of_a_tree_are_counted_even_if_the_answer_of_its_node_is_known() {
     let (server, dir) = (
         Server::start(any_verdict).await,
         tempfile::tempdir().unwrap(),
@@ -296,8 +296,8 @@ async fn all_branches_of_a_tree_are_counted_until_the_answer_of_its_node_is_know
     let known = estimated(Branched, None, &answers, model()).await;
     assert_eq!(
         (calls(&known), known.replies_msats),
-        ((3, 2), 30),
-        "1 grade, 2 orders"
+        ((6, 2), 60),
+        "1 grade and 2 orders for each row"
     );
 }
 
