@@ -7,8 +7,8 @@
 pub use dsrs_metrics_core::{
     Answer, ClosureReturn, Component, Configure, CorpusCounts, CorpusFormula, CorpusState, Counted,
     Direction, Explanation, FieldSpec, FnMetric, IdentityDifference, Instance, InvalidWeights,
-    MetricCall, MetricErrorKind, MetricFile, MetricIdentity, MetricReturn, MetricSpec, MetricTier,
-    NamesFiles, ParamError, ParamSpec, Params, Part, RepeatNumber, RepliedBy, Requirement,
-    RowAnswer, ScoreKind, ScoreRange, ScoredAtOnce, Scores, Settings, Side, Weights, WithCorpus,
-    WithSettings, typed_metric_fn,
+    MetricCall, MetricErrorKind, MetricFile, MetricIdentity, MetricName, MetricReturn, MetricSpec,
+    MetricTier, NamesFiles, ParamError, ParamSpec, Params, Part, RepeatNumber, RepliedBy,
+    Requirement, RowAnswer, ScoreKind, ScoreRange, ScoredAtOnce, Scores, Settings, Side, Weights,
+    WithCorpus, WithSettings, typed_metric_fn,
 };

@@ -16,7 +16,7 @@ pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
 pub use crate::metric::answer::ready_score;
 pub use crate::metric::param_group::{HasParams, joined, repeated_param};
-pub use crate::metric::params::read_param;
+pub use crate::metric::params::ParamType;
 pub use crate::metric::typed_rows::read_row;
 pub use crate::rows::by_name::configured;
 pub use crate::rows::field_error::is_scored;

@@ -76,7 +76,7 @@ pub use crate::composite::OnMissing;
 pub use crate::declared::Requirement;
 pub use crate::files::{MetricFile, NamesFiles};
 pub use crate::metric::fn_metric::{
-    ClosureReturn, FnMetric, metric_fn, traced_metric_fn, typed_metric_fn,
+    ClosureReturn, FnMetric, MetricName, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};

@@ -76,12 +76,9 @@ impl Run {
     fn start(mut prepared: Prepared) -> Result<Self, SandboxError> {
         let Prepared { command, meter, .. } = &mut prepared;
         let must_join = meter.must_join();
+        let stdin = if must_join { Stdio::piped } else { Stdio::null };
         command
-            .stdin(if must_join {
-                Stdio::piped()
-            } else {
-                Stdio::null()
-            })
+            .stdin(stdin())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();

@@ -212,6 +212,11 @@ async fn evaluated<M: Metric>(metric: M) {
     let _ = metric.evaluate(&gold, &pred).await;
 }
 
+// note: write `metric_fn("name", |gold, pred| ..)`
+fn of_a_closure() -> impl Metric {
+    metric_fn("name", |gold, pred| gold.get("answer") == pred.get("answer"))
+}
+
 // note: return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or
 // `Breakdown`, or an `Option` of one of these (`None` abstains), or a `Result<_, E>` of one of these with `E:
 // Display` (an error fails the row), or a `Send` future of one of these that does not borrow the rows: `async

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use super::signature::PanelSettings;
 use super::{JudgeBuilder, Panel};
 use crate::lm::{IntoModel as _, JudgeModel};
-use crate::metric::params::{Configures, ParamError, Params, read_param};
+use crate::metric::params::{Configures, ParamError, ParamType as _, Params};
 use crate::rows::field_types::TextOrList;
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 
@@ -110,7 +110,7 @@ fn read<T: DeserializeOwned>(
     spec: &MetricSpec<'static>,
     param: &'static ParamSpec<'static>,
 ) -> Result<Option<T>, ParamError> {
-    read_param(params, spec, param, Some(|| None))
+    <_>::read(params, spec, param, Some(|| None))
 }
 
 /// A number of judges.

@@ -13,6 +13,26 @@ use crate::score::{MetricError, MetricReturn, MetricScore, Result};
 use crate::spec::instance_settings::InstanceSettings;
 use crate::spec::{Direction, MetricSpec, MetricTier};
 
+/// A type that can be the name of a closure metric.
+///
+/// This trait is implemented for types that convert into a `String`.
+///
+/// ```
+/// # use dsrs_metrics::prelude::*;
+/// let at_most = |count: usize| metric_fn(format!("at_most_{count}_fields"), move |_, pred| pred.data.len() <= count);
+/// let metric = at_most(3);
+/// assert_eq!(Metric::<Example, Prediction>::name(&metric), "at_most_3_fields");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected the metric's name, found `{Self}`",
+    label = "expected a string",
+    note = "write `metric_fn(\"name\", |gold, pred| ..)`"
+)]
+pub trait MetricName: Into<String> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<String>> MetricName for T {}
+
 /// Creates a metric from a closure over dynamic rows.
 ///
 /// To set the metric's threshold, range, tier or cost, call the methods of [`FnMetric`].
@@ -42,7 +62,7 @@ use crate::spec::{Direction, MetricSpec, MetricTier};
 /// ```
 ///
 /// To also read the values that an optimizer passes, use [`traced_metric_fn`].
-pub fn metric_fn<R, F, M>(name: impl Into<String>, score: F) -> FnMetric
+pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
     // rustc shows this line for an async closure.
@@ -59,7 +79,7 @@ where
 /// let near = typed_metric_fn("near", |gold: &f64, pred: &f64| 1.0 - (gold - pred).abs());
 /// assert_eq!(near.with_threshold(0.9).score(&1.0, &1.0).unwrap().value, 1.0);
 /// ```
-pub fn typed_metric_fn<G, P, R, F, M>(name: impl Into<String>, score: F) -> FnMetric<G, P>
+pub fn typed_metric_fn<G, P, R, F, M>(name: impl MetricName, score: F) -> FnMetric<G, P>
 where
     R: ClosureReturn<M>,
     F: Fn(&G, &P) -> R + Send + Sync + 'static,
@@ -92,7 +112,7 @@ where
 /// # Ok(())
 /// # }
 /// ```
-pub fn traced_metric_fn<R, F, M>(name: impl Into<String>, score: F) -> FnMetric
+pub fn traced_metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric
 where
     R: ClosureReturn<M>,
     F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R

@@ -262,41 +262,45 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
     label = "not a parameter type",
     note = "derive `serde::Deserialize` for `{Self}`, so that a command line can set the parameter"
 )]
-pub trait ParamType: DeserializeOwned {}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned> ParamType for T {}
-
-/// Reads one parameter's value, or returns its default.
-///
-/// # Errors
-/// Returns [`ParamError::Missing`] if a required parameter has no value. Returns [`ParamError::Invalid`] if the value
-/// has the wrong type.
-pub fn read_param<T: ParamType>(
-    params: &Params,
-    spec: &MetricSpec<'static>,
-    param: &ParamSpec<'static>,
-    default: Option<fn() -> T>,
-) -> Result<T, ParamError> {
-    let Some(text) = params.values.get(param.name) else {
-        let missing = || missing(spec, param);
-        return default.map(|default| default()).ok_or_else(missing);
-    };
-    let as_text = |_| serde_json::from_value::<T>(Value::String(text.clone()));
-    let read = serde_json::from_str::<T>(text).or_else(as_text);
-    read.map_err(|error| {
-        // The error of a value has no line and column.
-        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text));
-        let error = serde_json::from_value::<T>(value).err().unwrap_or(error);
-        wrong_type(spec, param, text, &error.to_string())
-    })
+pub trait ParamType: Sized {
+    /// Reads a parameter's value, or returns its default.
+    ///
+    /// # Errors
+    /// Returns [`ParamError::Missing`] if a required parameter has no value. Returns [`ParamError::Invalid`] if the
+    /// value has the wrong type.
+    fn read(
+        params: &Params,
+        spec: &MetricSpec<'static>,
+        param: &ParamSpec<'static>,
+        default: Option<fn() -> Self>,
+    ) -> Result<Self, ParamError>;
 }
 
-fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
-    ParamError::Missing {
-        metric: spec.name.to_owned(),
-        param: param.name.to_owned(),
-        expected: param.help.or_type(param.ty),
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> ParamType for T {
+    fn read(
+        params: &Params,
+        spec: &MetricSpec<'static>,
+        param: &ParamSpec<'static>,
+        default: Option<fn() -> T>,
+    ) -> Result<T, ParamError> {
+        let Some(text) = params.values.get(param.name) else {
+            return default
+                .map(|default| default())
+                .ok_or_else(|| ParamError::Missing {
+                    metric: spec.name.to_owned(),
+                    param: param.name.to_owned(),
+                    expected: param.help.or_type(param.ty),
+                });
+        };
+        let as_text = |_| serde_json::from_value::<T>(Value::String(text.clone()));
+        let read = serde_json::from_str::<T>(text).or_else(as_text);
+        read.map_err(|error| {
+            // The error of a value has no line and column.
+            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text));
+            let error = serde_json::from_value::<T>(value).err().unwrap_or(error);
+            wrong_type(spec, param, text, &error.to_string())
+        })
     }
 }
 

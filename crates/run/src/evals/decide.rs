@@ -194,10 +194,7 @@ impl Decider<'_> {
         let no_interval = || Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
         let value = end.of(summary).ok_or_else(no_interval)?;
         let verdict = GateVerdict::of(bound.holds(value));
-        let chance = match end {
-            End::Estimate => chance(summary, bound),
-            End::Lower | End::Upper => String::new(),
-        };
+        let chance = chance(summary, end, bound);
         Ok(Finding(verdict, format!("{summary}{chance}")))
     }
 

@@ -1,6 +1,6 @@
 //! The findings on a figure or a comparison, each as a sentence.
 
-use super::condition::Bound;
+use super::condition::{Bound, End};
 use super::figures::{Figures, Finished};
 use crate::contract::{Direction, ScoreKind};
 use crate::evaluate::MetricSummary;
@@ -200,8 +200,7 @@ fn sentence(
     };
     match (verdict, by) {
         (GateVerdict::Suspected, Some(by)) => {
-            let margin = unit.size(by);
-            sentence += &format!("; the estimate is beyond the margin of {margin}");
+            sentence += &format!("; the estimate is beyond the margin of {}", unit.size(by));
         }
         (GateVerdict::Undecided, Some(by)) => {
             let deviation = it.stderr.map(|stderr| stderr * (it.n as f64).sqrt());
@@ -242,10 +241,11 @@ pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f Metri
 }
 
 /// Says how often a program passes whose true share of passing rows is exactly the limit.
-pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
+pub(super) fn chance(summary: &MetricSummary, end: End, bound: Bound) -> String {
     let (limit, trials) = (bound.limit(), summary.scored + summary.failed);
-    let is_share =
-        summary.kind == ScoreKind::Bool && !summary.has_repeats() && summary.sampled.is_none();
+    let is_share = (summary.kind, end) == (ScoreKind::Bool, End::Estimate)
+        && !summary.has_repeats()
+        && summary.sampled.is_none();
     let passing = (0..=trials).filter(|it| bound.holds(*it as f64 / trials as f64));
     let passing = passing.count() as u64;
     if !is_share || !(1..=trials).contains(&passing) {

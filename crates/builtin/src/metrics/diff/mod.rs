@@ -14,7 +14,7 @@ use super::inputs as field;
 use super::inputs::LanguageSetting;
 use crate::contract::__private::shown;
 use crate::contract::declared::Declaration;
-use crate::contract::metric::params::read_param;
+use crate::contract::metric::params::ParamType as _;
 use crate::contract::rows::by_name;
 use crate::contract::{
     Answer, Check, Configure, Configured, Decided, Declared, Example, FieldSpec, GoldRows, Key,
@@ -481,9 +481,9 @@ impl Configure for Diff {
         let spec = &Self::SPEC;
         params.check(spec)?;
         Ok(Self {
-            strictness: read_param(params, spec, &STRICTNESS, Some(DiffStrictness::default))?,
-            language: read_param(params, spec, &LANGUAGE, Some(LanguageSetting::default))?,
-            field: read_param(params, spec, &COMPARED, Some(|| FIELD.to_owned()))?,
+            strictness: <_>::read(params, spec, &STRICTNESS, Some(DiffStrictness::default))?,
+            language: <_>::read(params, spec, &LANGUAGE, Some(LanguageSetting::default))?,
+            field: <_>::read(params, spec, &COMPARED, Some(|| FIELD.to_owned()))?,
             panel: read_panel(params, spec)?,
         })
     }

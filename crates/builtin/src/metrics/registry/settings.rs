@@ -178,19 +178,17 @@ fn read<T, E: Display>(
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ParamError> {
     let Some(text) = text else { return Ok(None) };
-    match parse(text.trim()) {
-        Ok(value) => Ok(Some(value)),
-        Err(error) => {
-            // The standard library's errors add nothing.
-            let reason = match setting {
-                "cost" => format!(" ({error})"),
-                _ => String::new(),
-            };
-            Err(ParamError::Invalid(format!(
-                "metric `{metric}`: parameter `{setting}`: expected {expected}, found `{text}`{reason}"
-            )))
-        }
-    }
+    let invalid = |error: E| {
+        // The standard library's errors add nothing.
+        let reason = match setting {
+            "cost" => format!(" ({error})"),
+            _ => String::new(),
+        };
+        ParamError::Invalid(format!(
+            "metric `{metric}`: parameter `{setting}`: expected {expected}, found `{text}`{reason}"
+        ))
+    };
+    parse(text.trim()).map(Some).map_err(invalid)
 }
 
 /// A metric's parameter that is named like a setting.

@@ -75,7 +75,7 @@ fn body(cx: &Context<'_>) -> TokenStream {
     let (span, spec) = (cx.span, cx.spec_ref());
     let values = values(cx, &quote_spanned!(span=> spec.params), |param| {
         let (private, owner) = (&cx.private, cx.owner(param));
-        quote_spanned!(span=> #private::read_param::<#owner>)
+        quote_spanned!(span=> <#owner as #private::ParamType>::read)
     });
     let marker = marker_value(cx);
     let metric = quote_spanned!(span=> Self { #(#values,)* #marker });

@@ -104,7 +104,7 @@ fn group(cx: &Context<'_>) -> TokenStream {
     let values = configure::values(cx, &quote_spanned!(*span=> Self::PARAMS), |param| {
         let (start, ty) = (ends(&param.ty).0, &param.ty);
         let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span);
-        quote_spanned!(start=> #runtime::__private::read_param::<#ty>)
+        quote_spanned!(start=> <#ty as #runtime::ParamType>::read)
     });
     let read = quote_spanned!(*span=> ::core::result::Result::Ok(Self { #(#values,)* }));
     let files = cx.model.configs().map(|(name, ..)| {
