@@ -379,6 +379,6 @@ async fn replies_that_the_manifest_does_not_name_are_counted_and_noted() {
         ),
         (100, 20)
     );
-    let note = "note: polite: replies from models or fingerprints not named in the manifest: 20 in A,  in B20\n";
+    let note = "note: polite: replies from models or fingerprints not named in the manifest: 20 in A, 20 in B\n";
     assert_eq!(result.compare(&result).unwrap().identity.to_string(), note);
 }

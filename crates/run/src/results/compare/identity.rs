@@ -341,7 +341,7 @@ fn reported_models(
     let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));
     if in_a > 0 || in_b > 0 {
         notes.push(format!(
-            "{name}: replies from models or fingerprints not named in the manifest: {in_a} in A,  in B{in_b}"
+            "{name}: replies from models or fingerprints not named in the manifest: {in_a} in A, {in_b} in B"
         ));
     }
     (differences, notes)
