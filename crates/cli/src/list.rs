@@ -60,15 +60,16 @@ struct ListedSpec<'a> {
     settings: Vec<Setting>,
 }
 
-/// Returns the parameters with their defaults as a user would type them, or else `default`.
+/// Returns the parameters with their defaults as a user would type them, or as in the source code if the type does not
+/// implement `Serialize`.
 fn params_of<'r>(entry: &'r Entry, typed: &'r [Option<String>]) -> Vec<ParamSpec<'r>> {
     let params = entry.spec().params.iter().enumerate();
     params
         .map(|(number, param)| ParamSpec {
-            default: match typed.get(number) {
-                Some(Some(typed)) => Some(typed),
-                _ => param.default.map(|_| "default"),
-            },
+            default: typed
+                .get(number)
+                .and_then(Option::as_deref)
+                .or(param.default),
             ..*param
         })
         .collect()
