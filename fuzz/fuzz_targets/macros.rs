@@ -79,7 +79,7 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// Whether a field is named `_`, which `syn` accepts and rustc rejects before it calls a macro.
+/// Returns `true` if a field is named `_`, which `syn` accepts and rustc rejects before it calls a macro.
 fn has_underscore(item: &syn::Item) -> bool {
     let any = |fields: &syn::Fields| {
         fields

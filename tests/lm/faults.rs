@@ -142,7 +142,7 @@ fn answer(seen: &Mutex<HashMap<usize, Seen>>, received: &Received) -> Answer {
     }
 }
 
-/// Whether the error corresponds to the fault.
+/// Returns `true` if the error corresponds to the fault.
 fn matches(error: &LmError, fault: Fault) -> bool {
     let kind = error.kind();
     match fault {

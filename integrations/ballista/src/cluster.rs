@@ -172,7 +172,7 @@ impl Functions {
         self.state.udaf(name).map_err(|_| unknown(name))
     }
 
-    /// Returns whether this is the name of an aggregate over scores.
+    /// Returns `true` if an aggregate over scores has this name.
     pub(crate) fn is_aggregate(&self, name: &str) -> bool {
         aggregate_functions()
             .iter()

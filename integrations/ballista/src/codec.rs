@@ -55,7 +55,7 @@ impl<C: ?Sized> FunctionCodec<C> {
             .map_err(|error| plan_datafusion_err!("cannot encode {function:?}: {error}"))
     }
 
-    /// Encodes a function of a metric. Returns whether it is one.
+    /// Encodes a metric's function. Returns `false` if it isn't one.
     fn encode_metric(&self, name: &str, buffer: &mut Vec<u8>) -> Result<bool> {
         let all = &self.functions.descriptions;
         let Some(description) = metric(all, name).and_then(|metric| all.get(metric)) else {

@@ -33,8 +33,8 @@ pub async fn write_csv(rows: DataFrame, output: &mut (dyn Write + Send)) -> Resu
     Ok(())
 }
 
-/// Returns whether an error of [`write_csv`] is that the reader of the output ended, as `head` does, which a program
-/// does not report.
+/// Returns `true` if [`write_csv`] failed because the reader of the output ended, as `head` does. Programs don't
+/// report that.
 ///
 /// ```
 /// use std::io::{Error, ErrorKind};
@@ -99,7 +99,7 @@ fn flatten(column: &ArrayRef, all: &mut Vec<ArrayRef>) {
         let data = column.to_data().into_builder().nulls(nulls);
         match data.build() {
             Ok(data) => flatten(&datafusion::arrow::array::make_array(data), all),
-            // Of a type without NULLs of its own, such as a union.
+            // The type has no NULLs of its own, such as a union.
             Err(_) => all.push(column),
         }
     }

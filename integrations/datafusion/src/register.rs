@@ -332,7 +332,7 @@ pub trait RegisterMetric {
     /// As [`register_metric`](Self::register_metric).
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()>;
 
-    /// Returns whether there is a function or an aggregate of this name, of a metric or another one.
+    /// Returns `true` if a function or an aggregate has this name, even if it isn't a metric's.
     fn has_function(&self, name: &str) -> bool;
 }
 

@@ -5,8 +5,8 @@ use datafusion::arrow::datatypes::DataType;
 use dsrs_metrics::rows::{TypeHelp, ValueType as _};
 use serde_json::{Value, json};
 
-/// Returns whether the field's type may be read from a column of this type. A field type that declares no kinds may be read
-/// from any.
+/// Returns `true` if the field's type can be read from a column of this type. A field type that declares no kinds can be
+/// read from any column.
 pub(crate) fn may_be_read(help: &TypeHelp, ty: &DataType) -> bool {
     sample(ty).is_none_or(|value| help.may_be(&value))
 }

@@ -38,7 +38,7 @@ fn with_references<'py, T>(
     })
 }
 
-/// Returns whether the prediction equals any reference after `normalize_text`.
+/// Returns `True` if the prediction equals any reference after `normalize_text`.
 ///
 /// Raises `ValueError` if `answers_list` is not a list, or is empty.
 ///
@@ -89,7 +89,7 @@ pub(crate) fn hotpot_f1(
     })
 }
 
-/// Returns whether the prediction equals any reference, the exact match of HotPotQA.
+/// Returns `True` if the prediction equals any reference. This is HotPotQA's exact match.
 ///
 /// DSPy has no function of this name. HotPotQA normalizes as `normalize_text` does, so this is `EM`.
 ///
@@ -108,7 +108,7 @@ pub(crate) fn hotpot_em(
     })
 }
 
-/// Returns whether two strings are equal after `normalize_text`.
+/// Returns `True` if two strings are equal after `normalize_text`.
 ///
 /// >>> em_score("Paris", "paris")
 /// True
@@ -176,7 +176,7 @@ pub(crate) fn precision_score(
     })
 }
 
-/// Returns whether `pred.answer` matches `example.answer`, a string or a list of strings.
+/// Returns `True` if `pred.answer` matches `example.answer`, a string or a list of strings.
 ///
 /// With `frac` below 1, a token-level F1 of at least `frac` is a match. `trace` is ignored. Raises `ValueError` if
 /// `example.answer` has another type.
@@ -206,7 +206,7 @@ pub(crate) fn answer_exact_match(
     )
 }
 
-/// Returns whether any passage of `pred.context` contains any answer of `example.answer`, a string or a list of strings.
+/// Returns `True` if any passage of `pred.context` contains any answer of `example.answer`, a string or a list of strings.
 ///
 /// `trace` is ignored. Raises `ValueError` if `example.answer` has another type, and `TypeError` if `pred.context` is a
 /// string.

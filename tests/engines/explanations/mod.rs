@@ -48,7 +48,7 @@ fn scored(case: &Case, call: MetricCall<'_>) -> Scored {
     scored.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns whether a row could have a better score.
+/// Returns `true` if a row could have a better score.
 fn can_be_better(spec: &MetricSpec<'_>, value: f64) -> bool {
     match spec.direction {
         Direction::LowerIsBetter => value > 0.0,

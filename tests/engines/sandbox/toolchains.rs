@@ -15,7 +15,7 @@ use dsrs_metrics_tests::{Peer, can_isolate, skip};
 use super::block_on;
 use super::jobs::scored;
 
-/// Whether a program is in the `PATH`.
+/// Returns `true` if a program is in the `PATH`.
 pub(super) fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())

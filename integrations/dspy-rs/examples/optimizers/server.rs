@@ -34,7 +34,7 @@ impl Received {
         self.messages().last().map(content).unwrap_or_default()
     }
 
-    /// Returns whether the reply starts with this output field of a signature.
+    /// Returns `true` if the reply starts with this output field of a signature.
     pub(crate) fn has_output(&self, field: &str) -> bool {
         self.system()
             .contains(&format!("Your output fields are:\n1. `{field}`"))

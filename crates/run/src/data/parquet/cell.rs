@@ -20,7 +20,7 @@ use crate::json::{MAX_VALUES, is_too_large};
 pub(super) struct Cells {
     /// Their size in bytes.
     pub(super) size: usize,
-    /// Whether one of them is NaN or an infinity.
+    /// `true` if any cell is NaN or an infinity.
     pub(super) has_nan: bool,
 }
 
