@@ -4,6 +4,8 @@
 //! be structs. A value has the type of its column (`parquet/cell.rs`); a string stays a string. Only columns that the
 //! run reads are decoded. The sizes in the metadata decide how many rows are decoded at once, and each batch has a byte
 //! limit.
+//!
+//! The file is long because the choice of columns, the batches and their limits are read together.
 
 mod cell;
 
