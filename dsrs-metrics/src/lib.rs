@@ -112,8 +112,6 @@ pub use dsrs_metrics_values::{retrieval, stats, text, trajectory};
 
 /// Labels for tool calls, and training data with these labels.
 pub mod outcome_coupled {
-    #[cfg(feature = "metrics")]
-    pub use dsrs_metrics_builtin::metrics::agents::{OutcomeCoupled, outcome_coupled};
     #[cfg(feature = "evaluate")]
     pub use dsrs_metrics_run::data::outcome_labels::*;
     pub use dsrs_metrics_values::outcome_coupled::*;

@@ -23,7 +23,7 @@ pub trait DefaultMetrics: Sized {
 
     /// Adds the default truth metrics.
     ///
-    /// The metrics are [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with their
+    /// The metrics are [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::Diff) with their
     /// default settings.
     ///
     /// `llm_judge` asks a language model to grade `pred.answer`, and costs at most 100 msat. `diff` checks that

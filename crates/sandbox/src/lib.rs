@@ -3,7 +3,7 @@
 //! A [`Job`] is a command with its files and limits. A [`SandboxProvider`] runs the job and returns a [`Report`].
 //! [`Bubblewrap`] isolates commands with Linux namespaces. [`counts`] parses the summaries that test programs print.
 //!
-//! The metrics that run commands in a sandbox are in `dsrs_metrics::metrics::sandbox`.
+//! The metrics that run commands in a sandbox are in `dsrs_metrics::metrics`.
 //!
 //! To test a program that must not influence the result, use two jobs. The first job runs the program and copies the
 //! files it leaves to [`Job::keep`]. The second job runs the check in a new sandbox that contains these files as

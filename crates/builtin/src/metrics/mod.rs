@@ -25,30 +25,30 @@ macro_rules! requires_valid {
     )*};
 }
 
-pub mod agents;
-pub mod answers;
+mod agents;
+mod answers;
 mod breakdown;
-pub mod corpus;
-pub mod diff;
-pub mod edits;
+mod corpus;
+mod diff;
+mod edits;
 mod explained;
 mod inputs;
-pub mod matching;
-pub mod overlap;
-pub mod program;
-pub mod proxies;
-pub mod rag;
+mod matching;
+mod overlap;
+mod program;
+mod proxies;
+pub(crate) mod rag;
 #[doc(hidden)]
 pub mod registry;
-pub mod retrieval;
+mod retrieval;
 #[cfg(feature = "sandbox")]
-pub mod sandbox;
-pub mod similarity;
+mod sandbox;
+mod similarity;
 #[cfg(feature = "sparql")]
-pub mod sparql;
-pub mod structured;
-pub mod tool_calls;
-pub mod trajectories;
+mod sparql;
+mod structured;
+mod tool_calls;
+mod trajectories;
 
 pub use crate::contract::score::check::{Check, Unscored};
 pub use breakdown::Breakdown;
@@ -69,24 +69,19 @@ pub mod setters {
 
 // By name, so rustc names the feature if it is not enabled.
 #[cfg(feature = "sparql")]
-#[doc(hidden)]
 pub use self::rag::{HeritageRag, HeritageRagStrict};
 #[cfg(feature = "sandbox")]
-#[doc(hidden)]
 pub use self::sandbox::{
     CommandSettings, CommandSettingsSetters, FileSource, Isolation, Sandbox, SandboxFiles,
     TestPass, VerificationDelta, sandbox, test_pass, verification_delta,
 };
 #[cfg(feature = "sparql")]
-#[doc(hidden)]
 pub use self::sparql::{
     SparqlExecutes, SparqlExecutesBuilder, SparqlReturnsResults, SparqlReturnsResultsBuilder,
     SparqlSyntaxValid, sparql_executes, sparql_returns_results, sparql_syntax_valid,
 };
 #[cfg(feature = "schema")]
-#[doc(hidden)]
 pub use self::tool_calls::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
-#[doc(hidden)]
 pub use self::{
     agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
     proxies::*, rag::*, retrieval::*, similarity::*, structured::*, tool_calls::*, trajectories::*,

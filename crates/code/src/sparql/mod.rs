@@ -5,7 +5,7 @@
 //! The queries are predictions of a program, so they are untrusted. Before a query runs, its size, nesting, network
 //! access and cost are checked. While it runs, its time and memory are limited.
 //!
-//! For metrics that score rows, see `dsrs_metrics::metrics::sparql`.
+//! For metrics that score rows, see `dsrs_metrics::metrics::sparql_executes`.
 
 mod analysis;
 #[cfg(feature = "sparql-http")]

@@ -4,7 +4,7 @@
 //!
 //! The parsers require the `syntax` feature.
 //!
-//! For metrics that score rows, see `metrics::proxies` and `metrics::diff`.
+//! For metrics that score rows, see `metrics::syntax` and `metrics::diff`.
 
 mod balance;
 #[cfg(feature = "syntax")]

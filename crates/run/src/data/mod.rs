@@ -23,6 +23,7 @@ mod input;
 mod json;
 mod mapping;
 mod object_rows;
+#[doc(hidden)]
 pub mod outcome_labels;
 mod pairing;
 #[cfg(feature = "parquet")]

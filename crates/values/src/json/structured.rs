@@ -1,7 +1,7 @@
 //! Compares structured values field by field, for extraction tasks.
 //!
 //! A field's path is a JSON pointer (RFC 6901) in which `*` matches any index of a list: `/items/*/price`. The metric
-//! over rows in `dsrs_metrics::metrics::structured` uses this module.
+//! over rows in `dsrs_metrics::metrics::json_field_accuracy` uses this module.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@
 //! All metrics are methods of a [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`, `success`,
 //! `recip_rank`, `map_cut`, `ndcg_cut`).
 //!
-//! For metrics that score rows, see `dsrs_metrics::metrics::retrieval`.
+//! For metrics that score rows, see `dsrs_metrics::metrics::ndcg`.
 //!
 //! The file is long because each measure is documented with its formula and an example.
 

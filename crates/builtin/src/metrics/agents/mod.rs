@@ -19,10 +19,10 @@ use crate::metric;
 use crate::metrics::breakdown::Breakdown;
 use crate::text::NormalForm;
 
-pub use outcome_coupled::{OutcomeCoupled, outcome_coupled};
-pub use planning::{SubtaskPlanning, subtask_planning};
+pub use outcome_coupled::*;
+pub use planning::*;
 
-pub mod outcome_coupled;
+mod outcome_coupled;
 mod planning;
 
 /// Scores a task's plan and synthesis together.
