@@ -246,14 +246,14 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "code of a metric",
+            "code of your own metric",
             Setup {
                 initial: Arc::new(lax::Initial),
                 ..base()
             },
         ),
         (
-            "code of a metric, with `--strict-identity`",
+            "code of your own metric, with `--strict-identity`",
             Setup {
                 initial: Arc::new(lax::Initial),
                 options: " --strict-identity",
@@ -261,14 +261,14 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "code of this program's metric",
+            "code of a built-in metric",
             Setup {
                 edit: Some(other_code),
                 ..base()
             },
         ),
         (
-            "code of this program's metric, with `--strict-identity`",
+            "code of a built-in metric, with `--strict-identity`",
             Setup {
                 edit: Some(other_code),
                 options: " --strict-identity",

@@ -224,7 +224,7 @@ fn edits_of_a_function_change_its_fingerprint_as_the_guide_says() {
             code(settings::Tidy::SPEC),
         ),
         (
-            "a function that the metric calls changed",
+            "a change in a function that the metric calls",
             helper.0,
             helper.1,
         ),
