@@ -23,7 +23,7 @@ const PAGE: &str = concat!(
 );
 
 const PAGE_HEAD: &str = "\
-| from A to B | `compare A B` | exit code | `agree B` |
+| change from A to B | `compare A B` | exit code | `agree B` |
 | --- | --- | --- | --- |
 ";
 
@@ -31,7 +31,7 @@ const PAGE_HEAD: &str = "\
 const ANSWERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cli/data/identity.md");
 
 const HEAD: &str = "\
-| from A to B | `compare A B` | with `--fail-if-worse` | `report A B` | `agree B`, metrics and run |
+| change from A to B | `compare A B` | with `--fail-if-worse` | `report A B` | `agree B`, metrics and run |
 | --- | --- | --- | --- | --- |
 ";
 
@@ -231,7 +231,7 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "gold row",
+            "a gold row",
             Setup {
                 rows: base().rows.replace("the answer 3", "the answer 2"),
                 ..base()
@@ -246,14 +246,14 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "code of a metric",
+            "code of your own metric",
             Setup {
                 initial: Arc::new(lax::Initial),
                 ..base()
             },
         ),
         (
-            "the same, with `--strict-identity`",
+            "code of your own metric, with `--strict-identity`",
             Setup {
                 initial: Arc::new(lax::Initial),
                 options: " --strict-identity",
@@ -261,14 +261,14 @@ fn changes() -> Vec<(&'static str, Setup)> {
             },
         ),
         (
-            "code of one of this program's metrics",
+            "code of a built-in metric",
             Setup {
                 edit: Some(other_code),
                 ..base()
             },
         ),
         (
-            "the same, with `--strict-identity`",
+            "code of a built-in metric, with `--strict-identity`",
             Setup {
                 edit: Some(other_code),
                 options: " --strict-identity",
