@@ -46,63 +46,53 @@ pub use crate::scoring::{
 
 /// Work on all threads, with results in the order of the items.
 mod in_order {
-    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-    use std::thread::{self, Scope};
-
-    /// A thread that works on items, one after another.
-    struct Worker<T, R> {
-        items: SyncSender<T>,
-        results: Receiver<R>,
-    }
-
-    impl<T: Send, R: Send> Worker<T, R> {
-        /// Starts a thread; `None` if the system refuses one.
-        fn start<'scope>(
-            scope: &'scope Scope<'scope, '_>,
-            work: &'scope (impl Fn(T) -> R + Sync),
-        ) -> Option<Self>
-        where
-            T: 'scope,
-            R: 'scope,
-        {
-            let ((items, input), (output, results)) = (sync_channel(1), sync_channel(1));
-            let work = move || {
-                // `send` fails only after an error in `each`, when nothing receives the results anymore.
-                let _ = input.iter().try_for_each(|item| output.send(work(item)));
-            };
-            thread::Builder::new().spawn_scoped(scope, work).ok()?;
-            Some(Self { items, results })
-        }
-    }
+    use std::sync::mpsc::{channel, sync_channel};
+    use std::thread;
 
     /// Calls `work` on all threads and `each` with the results in input order. `produce` passes the items to its argument
     /// one by one. An error from `each` or `produce` ends the work.
     pub(crate) fn in_order<T: Send, R: Send, E>(
         work: impl Fn(T) -> R + Sync,
-        mut each: impl FnMut(R) -> Result<(), E>,
+        mut each: impl FnMut(&mut Option<R>) -> Result<(), E>,
         produce: impl FnOnce(&mut dyn FnMut(T) -> Result<(), E>) -> Result<(), E>,
     ) -> Result<(), E> {
         let number = thread::available_parallelism().map_or(1, usize::from);
+        let work = &work;
         thread::scope(|scope| {
-            let workers: Vec<_> = (0..number)
-                .map_while(|_| Worker::start(scope, &work))
-                .collect();
+            let start = |_| {
+                let ((items, input), (output, results)) = (sync_channel(1), sync_channel(1));
+                // Results to drop: a thread that frees the memory of another one waits for it.
+                let (used, to_drop) = channel();
+                let work = move || {
+                    // `send` fails only after an error in `each`, when nothing receives the results anymore.
+                    let _ = input.iter().try_for_each(|item| {
+                        to_drop.try_iter().for_each(drop);
+                        output.send(work(item))
+                    });
+                };
+                // Fails if the system refuses a thread.
+                let thread = thread::Builder::new().spawn_scoped(scope, work);
+                thread.ok().map(|_| (items, results, used))
+            };
+            let workers: Vec<_> = (0..number).map_while(start).collect();
             let number = workers.len();
             let (mut sent, mut received) = (0, 0);
             // A thread ends early only if it panics. Then the scope panics too, with its message.
             let mut receive = |sent: usize, waiting: usize| {
                 while sent - received > waiting {
-                    let result = workers[received % number].results.recv();
+                    let (_, results, used) = &workers[received % number];
                     received += 1;
-                    result.map_or(Ok(()), &mut each)?;
+                    let mut result = results.recv().ok();
+                    each(&mut result)?;
+                    let _ = used.send(result);
                 }
                 Ok(())
             };
             if number == 0 {
-                return produce(&mut |item| each(work(item)));
+                return produce(&mut |item| each(&mut Some(work(item))));
             }
             produce(&mut |item| {
-                let _ = workers[sent % number].items.send(item);
+                let _ = workers[sent % number].0.send(item);
                 sent += 1;
                 // A thread has at most one item in progress and one waiting.
                 receive(sent, number)
@@ -118,8 +108,8 @@ mod in_order {
         #[test]
         fn results_are_taken_in_the_order_of_the_items() {
             let (mut taken, items) = (Vec::new(), 0..1_000_u32);
-            let each = |result: u32| {
-                taken.push(result);
+            let each = |result: &mut Option<u32>| {
+                taken.extend(*result);
                 Ok::<_, ()>(())
             };
             let produce =
@@ -131,9 +121,9 @@ mod in_order {
         #[test]
         fn an_error_ends_the_work() {
             let mut taken = 0;
-            let each = |item: u32| {
+            let each = |item: &mut Option<u32>| {
                 taken += 1;
-                if item == 10 { Err(item) } else { Ok(()) }
+                if *item == Some(10) { Err(10) } else { Ok(()) }
             };
             let result = in_order(|item| item, each, |pass| (0..1_000_000).try_for_each(pass));
             assert_eq!((result, taken), (Err(10), 11));

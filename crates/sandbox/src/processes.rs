@@ -115,11 +115,8 @@ pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
         .to_str()?
         .strip_prefix(TEMPORARY_PREFIX)?
         .split_once('-')?;
-    process
-        .parse()
-        .ok()
-        .filter(|process| *process > 0)
-        .and_then(Pid::from_raw)
+    let process = process.parse().ok();
+    process.filter(|it| *it > 0).and_then(Pid::from_raw)
 }
 
 pub(super) fn is_dead(process: Pid) -> bool {

@@ -291,11 +291,7 @@ fn explain_answer_exact_match(
 
 /// Compares the words of the prediction with those of the closest answer.
 fn explain_words(answers: StrOrList<'_>, prediction: &str, profile: Profile, _: f64) -> String {
-    let words = |text: &str| -> Vec<String> {
-        let normalized = profile.normalize(text);
-        profile.split(&normalized).map(str::to_owned).collect()
-    };
-    compared_words(&answers, prediction, words)
+    compared_words(&answers, prediction, |text| profile.tokens(text))
 }
 
 fn explain_answer_passage_match(

@@ -83,7 +83,7 @@ pub(super) fn compared_words<T: AsRef<str>>(
         return String::new();
     };
     let expected = words(reference.as_ref());
-    let (missing, extra) = (without(&expected, &found), without(&found, &expected));
+    let [missing, extra] = differences(&expected, &found);
     let common = expected.len() - missing.len();
     let (wanted, predicted) = (counted(expected.len(), "word"), found.len());
     let compared = joined([
@@ -103,7 +103,7 @@ pub(super) fn compared_words<T: AsRef<str>>(
     reason = "word counts stay far below 2^53"
 )]
 fn share_in_common(expected: &[String], found: &[String]) -> f64 {
-    let common = expected.len() - without(expected, found).len();
+    let common = expected.len() - differences(expected, found)[0].len();
     2.0 * common as f64 / (expected.len() + found.len()).max(1) as f64
 }
 
@@ -125,26 +125,27 @@ pub(super) fn compared_ids(
     ])
 }
 
-/// Returns the words of one list that the other lacks, in order.
-fn without<'a>(words: &'a [String], others: &[String]) -> Vec<&'a str> {
+/// Returns the words of each list that the other lacks, in order.
+fn differences<'a>(expected: &'a [String], found: &'a [String]) -> [Vec<&'a str>; 2] {
     let mut left = HashMap::<&str, usize>::default();
-    for word in others {
+    for word in found {
         *left.entry(word).or_default() += 1;
     }
-    let is_missing = |word: &&str| match left.get_mut(*word) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            false
-        }
-        _ => true,
+    let mut take = |word: &str| {
+        let count = left.get_mut(word).filter(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
     };
-    let words = words.iter().map(String::as_str);
-    words.filter(is_missing).collect()
+    let expected = expected.iter().map(String::as_str);
+    let missing = expected.filter(|word| !take(word)).collect();
+    let found = found.iter().rev().map(String::as_str);
+    let mut extra = Vec::from_iter(found.filter(|word| take(word)));
+    extra.reverse();
+    [missing, extra]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{any_of, compared_words, counted, list, number, without};
+    use super::{any_of, compared_words, counted, differences, list, number};
 
     #[test]
     fn lists_are_bounded() {
@@ -165,7 +166,7 @@ mod tests {
     fn words_are_compared_as_multisets() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let missing = |expected: &str, predicted: &str| {
-            without(&words(expected), &words(predicted)).join(" ")
+            differences(&words(expected), &words(predicted))[0].join(" ")
         };
         assert_eq!(missing("a b a c a", "a x a b"), "c a");
         assert_eq!(missing("c a b", &"b a ".repeat(20)), "c");

@@ -132,12 +132,6 @@ impl Requirement {
         }
     }
 
-    /// Returns `true` if the requirement is a check that needs no model.
-    #[doc(hidden)]
-    pub fn is_check(&self) -> bool {
-        matches!(self.need, Need::Check(_))
-    }
-
     /// Creates a requirement that runs a check before the first row.
     ///
     /// The check's error must be one line that names the setting to change.

@@ -130,7 +130,7 @@ pub fn read_row<'r, T: RowType<'r>>(
     expected: &'static str,
 ) -> Result<T> {
     T::read(row).map_err(|reason| {
-        if let Some(field) = row.not_finite.first() {
+        if let Some(field) = row.special.as_ref().and_then(|it| it.not_finite.first()) {
             let error = *crate::rows::FieldError::not_finite(field);
             return MetricError::field(spec.name, side, error);
         }

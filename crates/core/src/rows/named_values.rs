@@ -37,15 +37,20 @@ pub struct Fields {
     #[serde(skip)]
     #[doc(hidden)]
     pub textual: bool,
-    /// The names of textual fields that are strings even if they look like lists.
+    /// Boxed, because few rows have special fields, and rows are moved often.
     #[serde(skip)]
-    #[doc(hidden)]
+    pub(crate) special: Option<Box<SpecialFields>>,
+}
+
+/// The names of fields that are not read as they look.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[doc(hidden)]
+pub struct SpecialFields {
+    /// Textual fields that are strings even if they look like lists.
     pub strings: Vec<String>,
-    /// The names of the fields that contained NaN or an infinity.
+    /// Fields that contained NaN or an infinity.
     ///
     /// Each of these fields is null, and a metric that reads it fails on the row.
-    #[serde(skip)]
-    #[doc(hidden)]
     pub not_finite: Vec<String>,
 }
 
@@ -107,12 +112,25 @@ impl Fields {
     /// Returns `true` if the field is a cell from an untyped format.
     #[doc(hidden)]
     pub fn is_cell(&self, name: &str) -> bool {
-        self.textual && !self.strings.iter().any(|string| string == name)
+        self.textual && !self.strings().iter().any(|string| string == name)
+    }
+
+    /// Returns the names of textual fields that are strings even if they look like lists.
+    #[doc(hidden)]
+    pub fn strings(&self) -> &[String] {
+        self.special.as_ref().map_or(&[], |it| &it.strings)
+    }
+
+    /// Returns the names of the special fields, to change them.
+    #[doc(hidden)]
+    pub fn special_mut(&mut self) -> &mut SpecialFields {
+        self.special.get_or_insert_default()
     }
 
     /// Returns an error if the field had NaN or an infinity.
     pub(super) fn check_finite(&self, name: &str) -> Result<(), Box<FieldError>> {
-        match self.not_finite.iter().any(|field| field == name) {
+        let special = self.special.as_ref();
+        match special.is_some_and(|it| it.not_finite.iter().any(|field| field == name)) {
             true => Err(FieldError::not_finite(name)),
             false => Ok(()),
         }
@@ -196,8 +214,7 @@ impl Fields {
         let kept: Self = kept.map(|(name, value)| (name, value.clone())).collect();
         Self {
             textual: self.textual,
-            strings: self.strings.clone(),
-            not_finite: self.not_finite.clone(),
+            special: self.special.clone(),
             ..kept
         }
     }

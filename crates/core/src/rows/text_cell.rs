@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_whole_row_reads_a_string_that_looks_like_a_list_as_it_is() {
         let mut row = Fields::from_iter([("answer", "['a']"), ("other", "['a']")]).textual();
-        row.strings.push("answer".to_owned());
+        row.special_mut().strings.push("answer".to_owned());
         #[derive(Debug, PartialEq, Deserialize)]
         struct Texts {
             answer: TextOrList,

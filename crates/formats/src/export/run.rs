@@ -167,7 +167,7 @@ impl<'a> ExportedRun<'a> {
         &self,
         mut each: impl FnMut(&ResultRow) -> Result<(), FormatError>,
     ) -> Result<(), FormatError> {
-        read_rows(self.file, |row, _| each(&row))?;
+        read_rows(self.file, |row, _| each(row))?;
         Ok(())
     }
 }

@@ -129,7 +129,8 @@ pub(super) struct StoredLine {
 }
 
 /// Adds the next row, if it could be read.
-pub(super) type AddRow<'a> = dyn FnMut(Result<StoredLine, DataError>) -> Result<(), DataError> + 'a;
+pub(super) type AddRow<'a> =
+    dyn FnMut(Result<&mut StoredLine, DataError>) -> Result<(), DataError> + 'a;
 
 /// The gold rows of a file.
 #[derive(Debug)]
@@ -176,7 +177,7 @@ impl GoldFile {
             let row = row?;
             is_textual |= row.is_textual;
             has_nan |= row.has_nan;
-            match rows.entry(row.id.into()) {
+            match rows.entry(row.id.as_str().into()) {
                 Entry::Occupied(first) => {
                     return Err(invalid!(
                         &row.at,
@@ -383,7 +384,8 @@ impl GoldRows {
         if !self.is_textual {
             // In a prediction of cells they must not be read as cells.
             let strings = fields.iter().filter(|(_, value)| value.is_string());
-            fields.strings = strings.map(|(name, _)| name.to_owned()).collect();
+            let strings = strings.map(|(name, _)| name.to_owned()).collect();
+            fields.special_mut().strings = strings;
         }
         Ok(fields)
     }

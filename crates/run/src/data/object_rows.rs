@@ -166,7 +166,9 @@ pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) ->
     };
     let mut strings = Vec::new();
     // The error ends the search.
-    let _ = file.each_row(string, |string| string.map(|string| strings.extend(string)));
+    let _ = file.each_row(string, |string| {
+        string.map(|string| strings.extend(string.take()))
+    });
     strings
 }
 

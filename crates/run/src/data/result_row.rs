@@ -167,7 +167,9 @@ pub(crate) fn attribute_columns(columns: &Fields) -> Fields {
     };
     attributes.textual = is_textual;
     let name = |column: &String| column.strip_prefix(ATTRIBUTES).map(str::to_owned);
-    attributes.strings = columns.strings.iter().filter_map(name).collect();
+    for name in columns.strings().iter().filter_map(name) {
+        attributes.special_mut().strings.push(name);
+    }
     attributes
 }
 

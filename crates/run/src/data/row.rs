@@ -149,7 +149,7 @@ impl RowObject {
         };
         if let Some(fields) = fields {
             if is_string {
-                fields.strings.push(name.clone().into_owned());
+                fields.special_mut().strings.push(name.clone().into_owned());
             }
             fields.insert_named(name.clone(), value);
         }
@@ -292,7 +292,7 @@ impl RowObject {
         sides.into_iter().any(|(prefix, fields)| {
             let name = path.strip_prefix(prefix);
             name.zip(fields)
-                .is_some_and(|(name, fields)| fields.strings.iter().any(|it| it == name))
+                .is_some_and(|(name, fields)| fields.strings().iter().any(|it| it == name))
         })
     }
 
@@ -384,7 +384,7 @@ impl RowObject {
             let names: Vec<String> = fields.keys().map(str::to_owned).collect();
             for name in names {
                 if fields.get_mut(&name).is_some_and(clear) {
-                    fields.not_finite.push(name);
+                    fields.special_mut().not_finite.push(name);
                 }
             }
         }
@@ -479,9 +479,11 @@ fn set(side: &mut Option<Shape<Fields>>, name: &str, value: Option<Value>, is_st
     let Some(fields) = fields_mut(side) else {
         return;
     };
-    fields.strings.retain(|other| other != name);
+    if fields.strings().iter().any(|other| other == name) {
+        fields.special_mut().strings.retain(|other| other != name);
+    }
     if is_string {
-        fields.strings.push(name.to_owned());
+        fields.special_mut().strings.push(name.to_owned());
     }
     match value {
         Some(value) => fields.insert(name, value),

@@ -324,11 +324,18 @@ impl RowFile {
     pub(crate) fn each_row<T: Send, D: From<DataError> + Send, E>(
         &mut self,
         decode: impl Fn(&RawRow<'_>) -> Result<T, D> + Sync,
-        mut each: impl FnMut(Result<T, D>) -> Result<(), E>,
+        mut each: impl FnMut(Result<&mut T, D>) -> Result<(), E>,
     ) -> Result<(), E> {
         in_order(
             |batch: Batch| batch.decode(&decode),
-            |rows| rows.into_iter().try_for_each(&mut each),
+            |rows| {
+                let rows = rows.get_or_insert_default();
+                let error = rows.pop_if(|row| row.is_err()).and_then(Result::err);
+                rows.iter_mut()
+                    .flatten()
+                    .try_for_each(|row| each(Ok(row)))?;
+                error.map_or(Ok(()), |error| each(Err(error)))
+            },
             |pass| iter::from_fn(|| self.next_batch()).try_for_each(pass),
         )
     }

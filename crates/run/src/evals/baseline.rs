@@ -109,7 +109,7 @@ impl Baseline {
             let at = |reason: &dyn std::fmt::Display| at(number + 2, reason);
             let mut row = ResultRow::of_json(line).map_err(|error| at(&error))?;
             row.gold_hash = row.gold_hash.filter(|hash| *hash != 0);
-            results.add(row).map_err(|error| at(&error))?;
+            results.add(*row).map_err(|error| at(&error))?;
         }
         let rows = results.rows().len() as u64;
         let stated = header.rows;
@@ -203,14 +203,11 @@ impl<'a> Line<'a> {
             let values = keys.filter_map(|key| Some((key, written.get(key)?.clone())));
             Ok((name, values.filter(|(_, it)| !it.is_null()).collect()))
         };
+        let scores = row.scores.iter().map(score);
         Ok(Self {
             id: &row.id,
             gold_hash: format!("{:016x}", row.gold_hash.unwrap_or_default()),
-            scores: row
-                .scores
-                .iter()
-                .map(score)
-                .collect::<serde_json::Result<_>>()?,
+            scores: scores.collect::<serde_json::Result<_>>()?,
             gold: row.gold.as_ref().filter(|_| has_rows).map(sorted),
             pred: row.pred.as_ref().filter(|_| has_rows).map(sorted),
         })

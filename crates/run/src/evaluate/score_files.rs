@@ -151,11 +151,8 @@ fn chunks(
             None => Ok(None),
         };
         let inputs = move || {
-            batch
-                .decode(decode)
-                .into_iter()
-                .filter_map(Result::transpose)
-                .collect()
+            let rows = batch.decode(decode).into_iter();
+            rows.filter_map(Result::transpose).collect()
         };
         Box::new(inputs) as Chunk<'_, _, _>
     })

@@ -72,7 +72,7 @@ impl Results {
         shrink: impl Fn(&mut ResultRow) + Sync,
     ) -> Result<Self, ResultsError> {
         let mut results = Self::new(String::new());
-        results.run = Run::read(file, shrink, |row| results.push(row))?;
+        results.run = Run::read(file, shrink, |row| results.push(std::mem::take(row)))?;
         Ok(results)
     }
 

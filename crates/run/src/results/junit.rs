@@ -84,7 +84,7 @@ impl Results {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let rows = |each: &mut dyn FnMut(&ResultRow) -> io::Result<()>| {
-            read_rows(file, |row, _| each(&row)).map(drop)
+            read_rows(file, |row, _| each(row)).map(drop)
         };
         self.document(metrics, &rows, out)
     }

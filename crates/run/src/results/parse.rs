@@ -100,7 +100,7 @@ pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
     keys.insert("id".to_owned(), pair.id.into());
     keys.insert("scores".to_owned(), json!({}));
     let read: ResultRow = read(&Value::Object(keys), &str::to_owned, &at)?;
-    let row = ResultRow {
+    let mut row = ResultRow {
         origin: Some(at),
         gold,
         pred,
@@ -111,7 +111,8 @@ pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
         is_flat,
         ..read
     };
-    Ok(row.completed())
+    row.complete();
+    Ok(row)
 }
 
 /// Splits the fields of a row into its own keys, and the scores of its metrics as objects. In a flat row, the column

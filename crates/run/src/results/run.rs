@@ -122,7 +122,7 @@ impl Run {
     pub(super) fn read(
         file: NamedFile<'_>,
         shrink: impl Fn(&mut ResultRow) + Sync,
-        mut each: impl FnMut(ResultRow) -> Result<(), ResultsError>,
+        mut each: impl FnMut(&mut ResultRow) -> Result<(), ResultsError>,
     ) -> Result<Self, ResultsError> {
         let mut run = Self::new(name_of(file));
         let references = read_lines(
@@ -137,7 +137,7 @@ impl Run {
                         row.at()
                     )));
                 }
-                run.add(&row)?;
+                run.add(row)?;
                 each(row)
             },
         )?;
@@ -225,7 +225,7 @@ pub(super) fn is_lower_better(metric: &str, runs: &[&Run]) -> bool {
 #[derive(Debug, Clone, Default)]
 pub struct RowIndex {
     /// The line of each row, and the hash of its gold row, by id.
-    rows: IndexMap<Box<str>, (u64, Option<u64>)>,
+    rows: IndexMap<Box<str>, (u64, Option<u64>), foldhash::fast::RandomState>,
     file: Option<Arc<Path>>,
     /// `true` if any row has no id of its own.
     has_positional: bool,
@@ -322,7 +322,7 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
 #[doc(hidden)]
 pub fn read_rows<'f, E: From<ResultsError>>(
     file: impl Into<NamedFile<'f>>,
-    each: impl FnMut(ResultRow, bool) -> Result<(), E>,
+    each: impl FnMut(&mut ResultRow, bool) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
     read_lines(file.into(), |_| true, |_| (), each)
 }
@@ -333,7 +333,7 @@ pub(super) fn read_lines<E: From<ResultsError>>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
     shrink: impl Fn(&mut ResultRow) + Sync,
-    mut each: impl FnMut(ResultRow, bool) -> Result<(), E>,
+    mut each: impl FnMut(&mut ResultRow, bool) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
     check_is_no_manifest(file.path)?;
     manifest::check_version_of(file.path).map_err(ResultsError::from)?;
@@ -348,33 +348,34 @@ pub(super) fn read_lines<E: From<ResultsError>>(
         }
         let row = ObjectRow::read(raw)?;
         let has_id = row.has_id;
-        Ok::<_, DataError>(Some(checked(row).map(|row| (row, has_id))))
+        Ok::<_, DataError>(Some(checked(row).map(|row| (Box::new(row), has_id))))
     };
     let mut file = open_objects(file).map_err(|error| ResultsError::of_row(error, 0))?;
     file.each_row(read, |row| {
         let row = row.map_err(|error| ResultsError::of_row(error, complete))?;
-        let Some((mut row, has_id)) = row.transpose()? else {
-            return Ok(());
-        };
-        references.extend(row.manifest.take());
-        complete += 1;
-        each(row, has_id)
+        match row {
+            Some(Ok((row, has_id))) => {
+                references.extend(row.manifest.take());
+                complete += 1;
+                each(row, *has_id)
+            }
+            Some(Err(_)) => row.take().transpose().map(drop).map_err(E::from),
+            None => Ok(()),
+        }
     })?;
     Ok(references)
 }
 
 /// Reads a line that has only the keys of a row, each at most once. Returns `None` for any other line; `parse.rs` reads
 /// it and says what is wrong with it.
-fn of_line(text: &str, at: &Origin) -> Option<ResultRow> {
+fn of_line(text: &str, at: &Origin) -> Option<Box<ResultRow>> {
     // More bytes than this may be more values than the limit.
     if text.len() > 2 * MAX_VALUES {
         return None;
     }
-    let row = ResultRow::of_json(text).ok()?;
-    let origin = Some(at.clone());
-    inexact_number(text)
-        .is_none()
-        .then_some(ResultRow { origin, ..row })
+    let mut row = ResultRow::of_json(text).ok()?;
+    row.origin = Some(at.clone());
+    inexact_number(text).is_none().then_some(row)
 }
 
 /// Returns the manifest of a result file, or the reason the file has none.
@@ -436,7 +437,7 @@ mod tests {
         let row = of_line(line, &at());
         if let Some(row) = &row {
             let expected = parsed(line).unwrap_or_else(|error| panic!("{line}\n{error}"));
-            assert_eq!(*row, expected, "{line}");
+            assert_eq!(**row, expected, "{line}");
         }
         row.is_some()
     }

@@ -51,13 +51,13 @@ impl RunScores {
         names: &IndexSet<String>,
         group: Option<&str>,
         shrink: impl Fn(&mut ResultRow) + Sync,
-        mut each: impl FnMut(usize, ResultRow),
+        mut each: impl FnMut(usize, &mut ResultRow),
     ) -> Result<Self, ResultsError> {
         let mut scores = Self::new(Run::new(String::new()), names, group);
         scores.run = Run::read(file, shrink, |row| {
             let place = scores.rows.len();
-            scores.rows.add(&row)?;
-            scores.add(place, &row);
+            scores.rows.add(row)?;
+            scores.add(place, row);
             each(place, row);
             Ok(())
         })?;

@@ -316,7 +316,8 @@ fn may_be_inexact(text: &str) -> bool {
         let after = after.take_while(|it| it.is_ascii_digit());
         bytes[at].is_ascii_digit() && before.count() + after.count() > EXACT_DIGITS
     });
-    has_long_run || text.contains("e-") || text.contains("E-")
+    let mut signs = text.match_indices('-');
+    has_long_run || signs.any(|(at, _)| text[..at].ends_with(['e', 'E']))
 }
 
 /// Returns `true` if the number is an integer that does not fit into `i64` or `u64`.

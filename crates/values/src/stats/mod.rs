@@ -217,15 +217,6 @@ impl Histogram {
         }
     }
 
-    /// Returns an empty histogram with the same bins.
-    #[doc(hidden)]
-    pub fn emptied(&self) -> Self {
-        Self {
-            counts: [0; BINS],
-            ..*self
-        }
-    }
-
     /// Returns the range of values that the histogram covers.
     pub const fn range(&self) -> (f64, f64) {
         (self.min, self.max)
@@ -275,14 +266,6 @@ mod histogram_tests {
         let mut counts = [0; BINS];
         [0, 10, 19].into_iter().for_each(|bin| counts[bin] = 1);
         assert_eq!(*histogram.counts(), counts);
-    }
-
-    #[test]
-    fn an_emptied_histogram_has_the_range_and_no_values() {
-        let mut histogram = Histogram::new(-2.0, 1.0).unwrap();
-        let empty = histogram.clone();
-        histogram.record(0.5);
-        assert_eq!((histogram.emptied(), empty.range()), (empty, (-2.0, 1.0)));
     }
 
     #[test]

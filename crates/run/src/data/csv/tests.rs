@@ -47,7 +47,7 @@ fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
         id,
         fields,
         [gold.data.textual, pred.data.textual],
-        [gold.data.strings.clone(), pred.data.strings.clone()],
+        [gold.data.strings().to_vec(), pred.data.strings().to_vec()],
         pair.attributes.get("topic").cloned(),
         of_all,
         origin,
@@ -124,7 +124,7 @@ fn a_mapped_cell_of_a_result_file_with_an_apostrophe_is_a_string() {
         "gold.other=attributes.topic",
         "gold.pred=pred.answer",
     ]);
-    let strings = |row: &Result<Pair, String>| row.as_ref().unwrap().gold.data.strings.clone();
+    let strings = |row: &Result<Pair, String>| row.as_ref().unwrap().gold.data.strings().to_vec();
     let rows = read(&reader, text);
     assert_eq!(strings(&rows[0]), ["answer", "other", "pred"]);
     assert_eq!(strings(&rows[1]), Vec::<String>::new());

@@ -274,8 +274,8 @@ impl ResultRow {
     ///
     /// # Errors
     /// Returns a [`serde_json::Error`] if the row or one of its scores is invalid.
-    pub(crate) fn of_json(text: &str) -> serde_json::Result<Self> {
-        let mut row: Self = serde_json::from_str(text)?;
+    pub(crate) fn of_json(text: &str) -> serde_json::Result<Box<Self>> {
+        let mut row: Box<Self> = serde_json::from_str(text)?;
         let invalid = |reason| serde_json::Error::custom(reason);
         if row.id.is_empty() {
             return Err(invalid("an empty id"));
@@ -283,12 +283,13 @@ impl ResultRow {
         for score in row.scores.values_mut() {
             score.finish().map_err(|_| invalid("an invalid score"))?;
         }
-        Ok(row.completed())
+        row.complete();
+        Ok(row)
     }
 
     /// Completes a row that was read: computes shares from its repeats, and the hash of its gold row if an earlier
     /// version wrote none.
-    pub(crate) fn completed(mut self) -> Self {
+    pub(crate) fn complete(&mut self) {
         let repeats = std::mem::take(&mut self.repeats);
         for (name, score) in self.scores.iter_mut().filter(|_| !repeats.is_empty()) {
             let scores = repeats.iter().filter_map(|it| it.scores.get(name));
@@ -297,8 +298,7 @@ impl ResultRow {
         }
         let gold = self.gold.as_ref();
         self.gold_hash = self.gold_hash.or_else(|| row_hash(gold?));
-        self.manifest = self.manifest.filter(|it| !it.is_empty());
-        self
+        self.manifest.take_if(|it| it.is_empty());
     }
 
     /// Returns the value of a field.
@@ -361,6 +361,8 @@ impl ResultRow {
             Some((name.clone(), score))
         };
         let (gold, pred) = (side(&*row.gold), row.pred.as_ref().and_then(side));
+        let attributes = row.attributes.iter();
+        let attributes = attributes.map(|(name, it)| (name, it.clone()));
         Self {
             id: row.id.clone(),
             origin: row.origin.clone(),
@@ -369,11 +371,7 @@ impl ResultRow {
             is_positional: row.is_positional,
             gold,
             pred,
-            attributes: row
-                .attributes
-                .iter()
-                .map(|(name, it)| (name, it.clone()))
-                .collect(),
+            attributes: attributes.collect(),
             latency_s: run.latency_s,
             input_tokens: run.input_tokens,
             output_tokens: run.output_tokens,
@@ -492,11 +490,8 @@ impl ResultScore {
         };
         // Most scores have none of these.
         if let Some(noted) = scored.filter(|scored| !scored.is_simple()) {
-            record.missing = noted
-                .missing_fields()
-                .into_iter()
-                .map(str::to_owned)
-                .collect();
+            let missing = noted.missing_fields().into_iter();
+            record.missing = missing.map(str::to_owned).collect();
             let parts = noted.parts().iter();
             record.parts = parts.map(|it| (it.name.to_string(), it.value)).collect();
             record.metadata = noted.metadata().cloned().unwrap_or_default();

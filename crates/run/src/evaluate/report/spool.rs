@@ -93,19 +93,20 @@ impl Spool {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let mut latest = std::mem::take(&mut self.latest);
-        latest.rows.sort_by_key(|(row, _)| *row);
-        let mut text = Vec::with_capacity(latest.text.len());
-        for (row, place) in latest.rows {
+        let Lines { rows, text } = &mut self.latest;
+        rows.sort_by_key(|(row, _)| *row);
+        let mut sorted = Vec::with_capacity(text.len());
+        for (row, place) in rows.drain(..) {
             self.lines.push(SpooledLine {
                 row,
-                offset: self.end + text.len() as u64,
+                offset: self.end + sorted.len() as u64,
                 length: place.len(),
             });
-            text.extend_from_slice(&latest.text[place]);
+            sorted.extend_from_slice(&text[place]);
         }
-        self.end += text.len() as u64;
-        self.file.write_all(&text)
+        text.clear();
+        self.end += sorted.len() as u64;
+        self.file.write_all(&sorted)
     }
 
     /// Keeps the file under a name that later runs do not remove, and returns its path.
@@ -140,7 +141,7 @@ impl Spool {
     ) -> io::Result<()> {
         in_order(
             work,
-            |result| each(result?),
+            |result| result.take().map_or(Ok(()), |result| each(result?)),
             |pass| {
                 let mut rest = &*self.lines;
                 while !rest.is_empty() {

@@ -153,13 +153,6 @@ impl ResultTable {
     }
 }
 
-/// Returns the width of the terminal if standard output is one.
-fn terminal_width() -> Option<u16> {
-    console::Term::stdout()
-        .size_checked()
-        .map(|(_, columns)| columns)
-}
-
 /// Returns the text on one line, truncated to slightly more than the width.
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
@@ -176,7 +169,10 @@ impl fmt::Display for ResultTable {
         table.load_style(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_truncation_indicator("…");
-        let width = self.width.or_else(terminal_width).unwrap_or(DEFAULT_WIDTH);
+        let width = self
+            .width
+            .or_else(|| Some(console::Term::stdout().size_checked()?.1))
+            .unwrap_or(DEFAULT_WIDTH);
         table.set_width(width);
         let columns = self.fitting(width);
         let row = |cells: &[String]| {

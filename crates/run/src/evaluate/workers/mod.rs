@@ -117,15 +117,16 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     }
 
     /// Records rows, and stops the run if no more rows should be taken.
-    pub(crate) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
+    pub(crate) fn record<T>(&self, record: impl FnOnce(&mut Collector<G, P>) -> T) -> T {
         let mut collector = lock(&self.collector);
-        record(&mut collector);
+        let recorded = record(&mut collector);
         if let Some(error) = self.store.as_ref().and_then(RunStore::error) {
             collector.output_error.get_or_insert(error.into());
         }
         if collector.is_full() {
             self.stop.raise(Level::Stopped);
         }
+        recorded
     }
 }
 
@@ -170,25 +171,31 @@ pub(crate) struct Collector<G, P> {
 }
 
 impl<G, P> Collector<G, P> {
-    /// Records a finished row.
-    pub(crate) fn record(&mut self, index: u64, row: RowResult<G, P>) {
+    /// Records finished rows and takes those that are kept. The caller drops the others, so that no thread waits for it.
+    pub(crate) fn record(&mut self, rows: &mut Vec<(u64, RowResult<G, P>)>) {
+        for (index, row) in &*rows {
+            self.record_row(*index, row);
+        }
+        let keep_below = self.keep_below;
+        let kept = rows.extract_if(.., |(index, _)| *index < keep_below);
+        self.results.extend(kept);
+    }
+
+    fn record_row(&mut self, index: u64, row: &RowResult<G, P>) {
         self.rows += 1;
         self.has_positional |= row.is_positional;
-        let group = self.groups.as_mut().map_or(0, |groups| groups.of(&row));
+        let group = self.groups.as_mut().map_or(0, |groups| groups.of(row));
         let place = Place { row: index, group };
-        Tally::record_row(&mut self.tallies, place, &row);
+        Tally::record_row(&mut self.tallies, place, row);
         let of_repeats = row.repeats.iter().filter_map(|repeat| repeat.run.as_ref());
         for run in row.run.iter().chain(of_repeats) {
             self.program.add(run);
         }
         if row.is_failure() {
-            self.record_failure(index, &row);
+            self.record_failure(index, row);
         }
         let first = &self.tallies[0];
         self.progress.row_done(self.rows, || first.running_score());
-        if index < self.keep_below {
-            self.results.push((index, row));
-        }
     }
 
     /// Writes the lines of rows, if rows are written.

@@ -167,9 +167,10 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
     pub(crate) fn finished(&self, index: u64, row: RowResult<G, P>, line: &mut Lines) {
         self.render(index, &row, line);
         self.observers.notify(|observer| observer.on_row(&row));
+        let mut rows = vec![(index, row)];
         self.record(|collector| {
             collector.write(line);
-            collector.record(index, row);
+            collector.record(&mut rows);
         });
     }
 }

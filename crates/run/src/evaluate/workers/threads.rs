@@ -225,8 +225,8 @@ impl<'t, G: Send + Sync + 'static, P: Send + Sync + 'static> Worker<'t, G, P> {
 
     /// Adds the thread's rows to those of the run.
     fn record_rows(&self) {
-        self.run
-            .record(|collector| lock(&self.rows).add_to(collector));
+        let run = self.run;
+        drop(run.record(|collector| lock(&self.rows).add_to(collector)));
     }
 }
 
@@ -247,11 +247,14 @@ pub(crate) struct ThreadRows<G, P> {
 }
 
 impl<G, P> ThreadRows<G, P> {
-    /// Adds the rows to those of the run.
-    pub(crate) fn add_to(&mut self, collector: &mut Collector<G, P>) {
-        for (index, row) in self.finished.drain(..) {
-            collector.record(index, row);
-        }
+    /// Adds the rows to those of the run. Returns those that are not kept, for the caller to drop.
+    pub(crate) fn add_to(
+        &mut self,
+        collector: &mut Collector<G, P>,
+    ) -> Vec<(u64, RowResult<G, P>)> {
+        let mut rows = std::mem::take(&mut self.finished);
+        collector.record(&mut rows);
         collector.write(&mut self.lines);
+        rows
     }
 }

@@ -327,12 +327,14 @@ impl ComparisonBuilder {
         in_order(
             compare,
             |metric| {
-                match metric {
-                    Err(error) if self.is_partial && error.kind() == ResultsErrorKind::Metric => {
+                match metric.take() {
+                    Some(Err(error))
+                        if self.is_partial && error.kind() == ResultsErrorKind::Metric =>
+                    {
                         let name = error.name().unwrap_or_default();
                         reasons.insert(name.to_owned(), error.to_string());
                     }
-                    metric => metrics.push(metric?),
+                    metric => metrics.extend(metric.transpose()?),
                 }
                 Ok::<_, ResultsError>(())
             },

@@ -58,8 +58,8 @@ impl ReportRun<'static> {
             group,
             |_| (),
             |place, row| {
-                add(&mut totals, place, &row);
-                rows.extend((!is_file).then_some(row));
+                add(&mut totals, place, row);
+                rows.extend((!is_file).then(|| std::mem::take(row)));
                 progress.row_done(place as u64 + 1, || escape::name(&name).to_string());
             },
         );
@@ -133,7 +133,7 @@ impl<'a> ReportRun<'a> {
                 // Rows of a JSON array may share a line.
                 let place = index.find(&row.id);
                 if let Some(place) = place.filter(|place| places.contains(place)) {
-                    found.insert(place, of_row(&row));
+                    found.insert(place, of_row(row));
                 }
                 Ok::<_, ResultsError>(())
             },

@@ -159,13 +159,6 @@ impl BleuOptions {
         brevity(*lengths) * (logs / longest).exp()
     }
 
-    /// Returns the brevity penalty, a factor that lowers the score of a short prediction.
-    #[doc(hidden)]
-    pub fn brevity_penalty(counts: &[u64]) -> f64 {
-        let lengths = counts.first_chunk();
-        lengths.map_or(0.0, |lengths| brevity(*lengths))
-    }
-
     /// Returns the share of n-grams that match; `None` if there are none.
     fn precision(&self, order: usize, matches: u64, total: u64, halving: &mut f64) -> Option<f64> {
         let (mut matches, mut total) = (matches as f64, total as f64);
@@ -190,7 +183,7 @@ impl BleuOptions {
 }
 
 /// Returns the brevity penalty, which is needed because precision does not penalize short predictions.
-fn brevity([prediction, reference]: [u64; 2]) -> f64 {
+pub(super) fn brevity([prediction, reference]: [u64; 2]) -> f64 {
     // 0 for an empty prediction, because the exponent is then negative infinity.
     if prediction < reference {
         (1.0 - reference as f64 / prediction as f64).exp()
