@@ -75,7 +75,7 @@ impl<G, P> Rows<G, P> {
     }
 }
 
-/// The type of a component that may implement [`Declared`].
+/// A component type that might not implement [`Declared`].
 ///
 /// See `probe.rs` for how the implementation is found.
 #[derive(Debug)]

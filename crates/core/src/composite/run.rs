@@ -21,7 +21,7 @@ use crate::spec::MetricSpec;
 /// An awaited answer, with the component's number.
 type Pending<'a> = (usize, BoxFuture<'a, Result<RowAnswer>>);
 
-/// Evaluates a composite on one row. The answer is ready if every component's is.
+/// Evaluates a composite on one row. The answer is ready if every component's answer is ready.
 pub(super) fn answer<'a, G: Sync, P: Sync>(
     plan: &'a Plan,
     leaves: &[&'a dyn Metric<G, P>],
@@ -69,13 +69,13 @@ fn wait<'a, G: Sync, P: Sync>(
     })
 }
 
-/// One row under one composite.
+/// The evaluation of one composite on one row.
 struct Row<'a> {
     plan: &'a Plan,
     /// The composite's own name and spec.
     spec: &'a MetricSpec<'a>,
     results: Box<[ComponentResult]>,
-    /// `true` if the results of the components are read.
+    /// `true` if the components' results are read.
     is_explained: bool,
     value: Result<Value, Missing>,
 }

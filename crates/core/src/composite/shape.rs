@@ -15,9 +15,8 @@ use crate::spec::MetricSpec;
 ///
 /// A component without a score never counts as a pass.
 ///
-/// The same setting applies to the rollouts of a row. With [`Fail`](Self::Fail), a row has no score if any of its
-/// rollouts has none. With [`Skip`](Self::Skip), rollouts without a score are counted but do not affect the row's
-/// score.
+/// The same setting applies to a row's rollouts. With [`Fail`](Self::Fail), a row has no score if any of its rollouts
+/// has none. With [`Skip`](Self::Skip), rollouts without a score are counted but do not affect the row's score.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -93,9 +92,9 @@ pub enum Operator<L = usize> {
     Leaf(L),
     /// The weighted mean of the components. Contains their weights.
     Weighted(Vec<f64>),
-    /// A verdict that is a pass if every component passes.
+    /// Passes if every component passes.
     All,
-    /// A verdict that is a pass if any component passes.
+    /// Passes if any component passes.
     Any,
     /// The smallest value.
     Min,
@@ -138,7 +137,7 @@ pub enum Reads {
     Enum {
         /// All answers, as the source code names them.
         answers: &'static [&'static str],
-        /// Returns the answer on a row.
+        /// Returns the answer for a row.
         read: fn(&Scored) -> Result<&'static str, String>,
     },
 }
@@ -228,7 +227,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// Returns the whole expression with its components' settings, to compare it with that of another run.
+    /// Returns the whole expression with its components' settings, used to compare it with another run's expression.
     pub(super) fn shown(&self, on_missing: OnMissing) -> String {
         match on_missing {
             OnMissing::Fail => self.expression(),
@@ -268,7 +267,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// Returns the component, if this is one, with or without bounds.
+    /// Returns the component if the expression is a single component, with or without bounds.
     pub(super) fn component(&self) -> Option<&L> {
         match &self.operator {
             Operator::Leaf(leaf) => Some(leaf),
@@ -279,8 +278,8 @@ impl<L: Leaf> Shape<L> {
 }
 
 impl Shape<Named> {
-    /// Returns the paths of a decision tree and what they lead to, or the whole expression if a composite has trees
-    /// among its components.
+    /// Returns a decision tree's paths and what they lead to. If a composite has trees among its components, returns
+    /// the whole expression.
     pub(super) fn settings(&self, on_missing: OnMissing) -> Vec<(&'static str, String)> {
         if !matches!(self.operator, Operator::Decision(_)) {
             return vec![("expression", self.shown(on_missing))];
