@@ -168,7 +168,7 @@ impl<M> WithoutParameters<M> {
     }
 }
 
-/// A bound equivalent to [`Declared`] that delays the compiler's error.
+/// A bound equivalent to [`Declared`] that delays the compile error.
 ///
 /// rustc accepts this bound in a `where` clause even if it is trivially false. The error then appears only where the
 /// metric is named.
