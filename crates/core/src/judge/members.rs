@@ -11,14 +11,14 @@ use super::{JudgeError, Panel, Scoring, Signature};
 use crate::score::{Critique, FAILED, JUDGES, LostJudges, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
-/// The confidence of a pairwise judge whose preferences in both orders contradict each other (position bias).
+/// The confidence of a pairwise judge whose preferences in the two orders contradict each other (position bias).
 const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
 
-/// The result of one judge of the panel, for one order of the row or both.
+/// The result of one judge in the panel, for one order of the row or for both.
 pub(super) struct Member {
     pub(super) id: String,
     pub(super) replied_by: ReplyCounts,
-    /// The number of keys of its replies that belong to no output.
+    /// The number of keys in the judge's replies that belong to no output.
     pub(super) ignored_keys: usize,
     pub(super) verdict: Result<Opinion, JudgeError>,
 }
@@ -64,7 +64,7 @@ fn of_both_orders(straight: f64, swapped: f64, range: Option<ScoreRange>) -> (f6
     (value, agreement(&[straight, swapped], value, Some(range)))
 }
 
-/// Returns the judgement of a panel, or an error without a quorum.
+/// Returns a panel's judgement, or an error if there is no quorum.
 pub(super) fn combine(
     panel: &Panel,
     signature: &Signature,
@@ -75,14 +75,14 @@ pub(super) fn combine(
     let answered = verdicts().filter_map(|(id, verdict)| Some((id, verdict.ok()?)));
     let answered: Vec<(&str, &Opinion)> = answered.collect();
     let errors = || verdicts().filter_map(|(_, verdict)| verdict.err());
-    // Without the judges that the budget does not cover, this row would be judged by another panel than the rest.
+    // Without the judges that the budget does not cover, this row would be judged by a different panel than the others.
     let is_final = |error: &&JudgeError| error.budget_msats().is_some() || error.is_estimated();
     if let Some(error) = errors().find(is_final) {
         return Err(error.clone());
     }
     let quorum = panel.quorum_of(signature);
     if answered.len() < quorum {
-        // Judges that abstain count for the quorum, but not in the score.
+        // Judges that abstain count toward the quorum, but not toward the score.
         let abstained = |error: &&JudgeError| error.is_no_items();
         if let Some(error) = errors().find(abstained)
             && answered.len() + errors().filter(abstained).count() >= quorum
