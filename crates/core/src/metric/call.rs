@@ -1,4 +1,4 @@
-//! The arguments of one call of a metric, and the task-local settings that it sees.
+//! The arguments of one call to a metric, and the task-local settings that the metric sees.
 //!
 //! The file is long because the methods of calls and settings are documented with examples.
 

@@ -20,7 +20,7 @@ use crate::spec::{MetricSpec, ParamSpec};
 /// The derive also implements `Default`, and it defines the `NAMESetters` trait, where `NAME` is the name of the
 /// struct. If you import that trait, the metrics' builders have a method for each field.
 ///
-/// `#[param_group(crate = path)]` sets the path of the crate.
+/// `#[param_group(crate = path)]` sets the path to the crate.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
