@@ -63,7 +63,7 @@ pub struct Truth(pub bool);
 const LABEL: WrittenScalar = WrittenScalar {
     expected: "a string, a number, true or false",
     allows_bools: true,
-    // `Display` writes whole numbers without a point.
+    // `Display` writes whole numbers without a decimal point.
     write_float: Some(|number| number.to_string()),
 };
 
@@ -284,7 +284,7 @@ pub struct References(TextOrList);
 
 conversions! {
     String => References: |reference| Self(TextOrList::Text(reference));
-    /// A list with one reference equals that reference, so both make the same prompt.
+    /// A list with one reference equals that reference, so both produce the same prompt.
     Vec<String> => References: |references| match <[String; 1]>::try_from(references) {
         Ok([one]) => Self(TextOrList::Text(one)),
         Err(references) => Self(TextOrList::List(references)),

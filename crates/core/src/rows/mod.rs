@@ -94,7 +94,7 @@ impl<G, P> Pair<G, P> {
 pub struct Origin {
     /// The file's path.
     pub file: Arc<Path>,
-    /// The line of the error, starting at 1.
+    /// The row's line number in the file, starting at 1.
     pub line: u64,
 }
 

@@ -110,7 +110,7 @@ impl Fields {
         self.textual && !self.strings.iter().any(|string| string == name)
     }
 
-    /// Returns an error if the field had NaN or an infinity.
+    /// Returns an error if the field contained NaN or an infinity.
     pub(super) fn check_finite(&self, name: &str) -> Result<(), Box<FieldError>> {
         match self.not_finite.iter().any(|field| field == name) {
             true => Err(FieldError::not_finite(name)),
@@ -289,7 +289,7 @@ impl Fields {
         let invalid = |error: serde_json::Error| {
             failed(format!("the value cannot be written as JSON: {error}"))
         };
-        // As text, because an object of `serde_json` does not keep the order of its fields.
+        // Uses text, because a `serde_json` object does not keep the order of its fields.
         let text = serde_json::to_string(value).map_err(invalid)?;
         if let Some(integer) = numbers(&text).find(|number| is_long_integer(number.text)) {
             return Err(failed(format!(
