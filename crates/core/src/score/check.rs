@@ -119,7 +119,7 @@ impl MetricReturn for Check {
     }
 }
 
-/// A score with details that are not its feedback, for metrics that learn their details only during the call.
+/// A score with details that are separate from its feedback, for metrics that learn the details only during the call.
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained<T> {
@@ -245,7 +245,7 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         match self {
             Ok(score) => score.into_scored(spec),
-            // The lowest score of every built-in metric that reads fields by name.
+            // 0 is the lowest score of every built-in metric that reads fields by name.
             Err(Unscored::Field {
                 side: Side::Pred,
                 error,

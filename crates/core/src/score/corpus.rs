@@ -132,13 +132,13 @@ impl CorpusCounts {
         &self.counts
     }
 
-    /// Returns the counts and their formula as written to a result file.
+    /// Returns the counts and their formula as they are written to a result file.
     #[doc(hidden)]
     pub fn record(&self) -> Option<Value> {
         Some(json!({ "formula": self.formula.record()?, "counts": self.counts }))
     }
 
-    /// Returns the score of all merged rows.
+    /// Returns the score over all merged rows.
     ///
     /// Returns `None` if the formula returns `None` or a value that is not finite.
     ///
@@ -254,7 +254,7 @@ enum Record {
     },
 }
 
-/// The formula of a score of numbers. Each variant says which values a row contributes.
+/// The formula for a score computed from numbers. Each variant says which values a row contributes.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueFormula {
@@ -276,9 +276,9 @@ pub enum CountFormula {
     Chrf(ChrfOptions),
     /// The edit rate, computed from the number of edits and the length of the reference.
     EditRate,
-    /// The F1 of entities, computed from the number of found, expected and predicted entities.
+    /// The F1 over entities, computed from the number of found, expected and predicted entities.
     EntityF1,
-    /// The accuracy of fields.
+    /// The field accuracy.
     ///
     /// The counts are the number of correct, expected, predicted and superfluous fields.
     FieldAccuracy,
@@ -288,7 +288,7 @@ pub enum CountFormula {
 const MAX_COUNT: u64 = u32::MAX as u64;
 
 impl CountFormula {
-    /// Returns the number of counts per row, if a metric has such parameters.
+    /// Returns the number of counts per row, or `None` if the formula's parameters are invalid.
     fn width(&self) -> Option<usize> {
         match self {
             Self::Bleu(BleuOptions { max_order, .. }) => (1..=MAX_ORDER)
@@ -338,7 +338,7 @@ impl CorpusFormula for CountFormula {
     }
 }
 
-/// The BLEU of a corpus in [0, 1], over all orders.
+/// Computes the BLEU of a corpus in [0, 1], over all orders.
 impl CorpusFormula for BleuOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts, false))
@@ -349,7 +349,7 @@ impl CorpusFormula for BleuOptions {
     }
 }
 
-/// The chrF of a corpus in [0, 1]: the same formula over the summed counts.
+/// Computes the chrF of a corpus in [0, 1], using the same formula over the summed counts.
 impl CorpusFormula for ChrfOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts))
@@ -405,7 +405,8 @@ pub fn restore(record: &Value) -> Option<Counted> {
     }
 }
 
-/// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and a row's record.
+/// Lets types from `stats` be the state of a score over all rows: names the method that computes the score, and a row's
+/// record.
 macro_rules! corpus_states {
     ($($state:ident: $score:ident, |$this:ident| $record:expr;)*) => {$(
         impl CorpusState for $state {
@@ -485,7 +486,7 @@ mod record_tests {
 
     use super::*;
 
-    /// Checks that a contribution's record reads back as the contribution, and returns its score.
+    /// Checks that a contribution's record reads back as the same contribution, and returns its score.
     fn stored(state: impl CorpusState) -> Option<f64> {
         let counted = Counted::new(state);
         let read = restore(&counted.record().unwrap()).unwrap();
@@ -512,7 +513,7 @@ mod record_tests {
         assert_eq!(stored(labels), Some(0.0));
     }
 
-    /// The BLEU and chrF scores are those of sacrebleu; BLEU is the geometric mean of 5/6, 3/5, 2/4 and 1/3.
+    /// The BLEU and chrF scores match sacrebleu's; BLEU is the geometric mean of 5/6, 3/5, 2/4 and 1/3.
     #[test]
     fn counts_of_a_row_are_read_with_their_formula() {
         let (prediction, references) = ("the cat sat on the mat", ["the cat sat on a mat"]);

@@ -1,5 +1,5 @@
 //! Metrics over all rows, such as accuracy, F1 and rank correlations: each row contributes a state, and the score is
-//! computed from the merged states. `corpus.rs` has corpus scores that exist besides the scores of rows.
+//! computed from the merged states. `corpus.rs` has the corpus scores of metrics that also score each row.
 
 use std::any::Any;
 use std::fmt;
@@ -68,7 +68,7 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// Adds the contribution of other rows to this one.
     fn merge(&mut self, other: &Self);
 
-    /// Returns the score of all merged rows.
+    /// Returns the score over all merged rows.
     ///
     /// ```
     /// use dsrs_metrics::{contract::CorpusState, stats::ValuePairs};
@@ -132,7 +132,7 @@ impl Counted {
         }
     }
 
-    /// Merges a contribution of the same metric from other rows into this contribution.
+    /// Merges other rows' contribution to the same metric into this contribution.
     ///
     /// A contribution of another type is ignored.
     ///
@@ -147,7 +147,7 @@ impl Counted {
         self.state.merge_with(&*other.state);
     }
 
-    /// Returns the score of all merged rows.
+    /// Returns the score over all merged rows.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, Counted};

@@ -62,7 +62,7 @@ impl Scored {
         self.limit_explanations();
     }
 
-    /// Returns the score of a prediction that lacks fields, without calling the metric and at no cost.
+    /// Returns the score for a prediction that lacks fields, without calling the metric and at no cost.
     #[cold]
     pub(crate) fn without_fields(
         value: f64,
@@ -125,7 +125,7 @@ impl Absent {
     /// Adds the missing fields to the result of a call.
     ///
     /// # Errors
-    /// Returns the error of the call if it failed.
+    /// Returns the call's error if the call failed.
     pub fn mark<T: Into<RowAnswer>>(self, result: Result<T>) -> Result<RowAnswer> {
         match self.0 {
             None => row_answer(result),

@@ -1,4 +1,4 @@
-//! The types that a metric may return, and their conversion to [`Scored`] or to a row's contribution.
+//! The types that a metric can return, and their conversion to [`Scored`] or to a row's contribution.
 
 use crate::score::{
     CorpusCounts, CorpusState, Counted, FeedbackMetric, MetricError, MetricScore, Result,
