@@ -1,9 +1,9 @@
-//! The rules of `#[eval]` gates that need the specs of its metrics. If a rule is broken, its function returns a
-//! message: the mistake, the value found and a fix.
+//! The rules for `#[eval]` gates that depend on the metrics' specs. If a rule is broken, its function returns a message
+//! that states the mistake, the value found and a fix.
 //!
-//! The macro emits them as constants, so `cargo check` shows the message at the gate; `specs` then has the metrics
-//! whose types the attribute names. The harness checks them again before the first row, with the specs of all metrics
-//! as built.
+//! The macro emits the rules as constants, so `cargo check` shows the message at the gate; `specs` then contains the
+//! metrics whose types the attribute names. The harness checks the rules again before the first row, using the specs of
+//! all built metrics.
 
 pub use crate::sentence::check;
 use crate::sentence::{self, Sentence, same, sentence, unless};

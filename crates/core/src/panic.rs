@@ -1,4 +1,4 @@
-//! Catches panics of programs and metrics and returns them as values.
+//! Catches panics in programs and metrics and returns them as values.
 //!
 //! `run/evaluate/row/row_scores.rs` decides the outcome of a row whose metric or program panicked.
 
@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Once;
 use std::task::{Context, Poll};
 
-/// A panic that was caught.
+/// A caught panic.
 pub struct Panic {
     pub message: String,
     /// The location and backtrace of the panic, if requested.
@@ -85,7 +85,7 @@ fn record_tracebacks() {
     });
 }
 
-/// Returns the message of a panic's payload.
+/// Returns the message in a panic's payload.
 pub fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
