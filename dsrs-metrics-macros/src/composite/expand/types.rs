@@ -1,5 +1,5 @@
-//! The trait impls derived from the components' types: if the composite has a verdict, if it is async, and its row
-//! types.
+//! The trait impls derived from the components' types: whether the composite has a verdict, whether it is async, and
+//! its row types.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
@@ -142,7 +142,7 @@ fn rows(cx: &Context<'_>, half: &str) -> Joined {
     }
 }
 
-/// Emits an unused function, in which rustc reports a component whose rows differ from those before it, or a row that
+/// Emits an unused function. In it, rustc reports a component whose rows differ from those before it, or a row that
 /// lacks a field a component reads.
 pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     let Context {
