@@ -148,7 +148,7 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
 }
 
 /// Returns the type of the prediction, which is the return type without `Result` and `ProgramOutput` (`None` for the
-/// default `Prediction`), and `true` if it is a `Result`.
+/// default `Prediction`), and `true` if the return type is a `Result`.
 pub(super) fn returned(function: &Function) -> (Option<Type>, bool) {
     let ReturnType::Type(_, ty) = &function.sig.output else {
         return (Some(syn::parse_quote!(())), false);
