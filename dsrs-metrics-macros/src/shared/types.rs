@@ -46,7 +46,7 @@ impl<'a> Form<'a> {
         !matches!(self, Self::Owned(_))
     }
 
-    /// Returns the form as a type of the runtime crate, with the type of the field as its parameter.
+    /// Returns the form as a type from the runtime crate, with the field's type as its parameter.
     pub(crate) fn read_as(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
         let span = private.span();
         match self {

@@ -39,7 +39,7 @@ pub(crate) struct Model {
 pub(crate) struct Names {
     /// The metric's name in reports.
     pub(crate) metric: String,
-    /// The struct that implements it.
+    /// The struct that implements the metric.
     pub(crate) ident: Ident,
     /// The span for errors about the metric as a whole.
     pub(crate) span: Span,

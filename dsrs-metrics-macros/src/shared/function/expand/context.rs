@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
         Self::with_paths(model, runtime, private)
     }
 
-    /// Creates the context of what [`hidden`] wraps.
+    /// Creates the context for what [`hidden`] wraps.
     pub(crate) fn hidden(model: &'a Model) -> Self {
         let span = model.names.span;
         Self::with_paths(model, contract::short(span), contract::short_private(span))

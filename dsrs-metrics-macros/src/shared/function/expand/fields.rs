@@ -218,7 +218,8 @@ fn field_types(form: &Form<'_>) -> String {
     }
 }
 
-/// Returns the types of a row's field that can be read as a type of the library, which rows themselves do not use.
+/// Returns the types of row fields that can be read as one of the library's types. Rows themselves do not use those
+/// types.
 fn in_words(ty: &Type) -> Option<&'static str> {
     match as_written(ty).as_str() {
         "StrOrList<'_>" => Some("`String` or `Vec<String>`"),

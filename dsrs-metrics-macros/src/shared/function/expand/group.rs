@@ -39,7 +39,7 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     quote!(#definition #hidden)
 }
 
-/// Expands after an error to a struct without parameters, whose setters accept any value.
+/// After an error, expands to a struct without parameters, whose setters accept any value.
 pub(crate) fn stub(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
     let Context {
