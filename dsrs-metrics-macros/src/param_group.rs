@@ -122,7 +122,7 @@ fn check(input: &DeriveInput, model: &Model, errors: &mut Errors) {
     }
 }
 
-/// Returns `true` if a field has a key besides `into`: `default`, or an unknown one, which is reported.
+/// Returns `true` if a field has a key other than `into`: `default`, or an unknown one, which is reported.
 fn has_other_key(field: &Field) -> bool {
     let keys = field
         .attrs
