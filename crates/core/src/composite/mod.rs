@@ -183,7 +183,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
         }
     }
 
-    /// Returns an iterator over the names of the components.
+    /// Returns an iterator over the components' names.
     ///
     /// The names are in the order of the expression, without duplicates.
     ///

@@ -68,7 +68,7 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     None
 }
 
-/// Checks that an argument of a judge is a declared parameter.
+/// Checks that an argument to a judge is a declared parameter.
 ///
 /// An instance can have settings that are not parameters, such as a threshold. The compiler cannot see them.
 pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {

@@ -47,7 +47,7 @@ pub enum OnMissing {
     ///
     /// If no component has a score, the composite has no score.
     Skip,
-    /// The component counts as its worst value.
+    /// The component counts as its worst possible value.
     ///
     /// The worst value is the minimum of the component's range, or the maximum if the composite inverts the component.
     /// If the component declares no range, its worst value is 0.
@@ -77,7 +77,7 @@ impl OnMissing {
     }
 }
 
-/// A component, or a composite of components: an operator with its operands.
+/// A component, or an operator with its operands.
 #[derive(Debug, Clone)]
 pub struct Shape<L> {
     pub(super) operator: Operator<L>,
@@ -85,7 +85,8 @@ pub struct Shape<L> {
     pub(super) parts: Vec<Self>,
 }
 
-/// The operation of an expression on its operands. `L` is a component or, in a checked expression, its index.
+/// The operation that an expression applies to its operands. `L` is a component or, in a checked expression, a
+/// component's index.
 #[derive(Debug, Clone)]
 pub enum Operator<L = usize> {
     /// One component.
@@ -102,22 +103,22 @@ pub enum Operator<L = usize> {
     Max,
     /// A gate that evaluates expensive components only if cheap ones score high enough.
     Gate {
-        /// The number of components to evaluate first.
+        /// The number of proxies, which are evaluated first.
         proxies: usize,
-        /// The bound.
+        /// The smallest mean of the proxies that opens the gate.
         at_least: f64,
     },
     /// The component's value, inverted within its range.
     Invert,
     /// A component with a custom smallest passing value.
     AtLeast(f64),
-    /// A node of a decision tree.
+    /// A node in a decision tree.
     Decision(Decision<L>),
     /// A number at the end of a decision tree.
     Number(f64),
 }
 
-/// A node of a decision tree, which has a branch for each of its component's answers.
+/// A node in a decision tree, which has a branch for each of its component's answers.
 #[derive(Debug, Clone)]
 pub struct Decision<L = usize> {
     /// The component whose answer decides.
@@ -160,7 +161,7 @@ impl Reads {
     }
 }
 
-/// A component of an expression, as seen by the composite rules.
+/// A component in an expression, as seen by the composite rules.
 pub trait Leaf {
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
@@ -183,9 +184,9 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
 /// A component named in the `#[metric]` attribute.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
-    /// The index of the component, in the order of the expression.
+    /// The component's index, in the order of the expression.
     pub index: usize,
-    /// The component's configuration, appended to its name in results.
+    /// The component's configuration, which is appended to its name in results.
     pub configured: &'static str,
     /// The component's spec.
     pub spec: &'static MetricSpec<'static>,
