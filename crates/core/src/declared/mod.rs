@@ -48,7 +48,7 @@ pub trait Declared: Sized {
     /// Creates the metric's builder.
     fn start() -> Self::Start;
 
-    /// Returns the spec of this metric.
+    /// Returns this metric's spec.
     ///
     /// A metric's parameters can change the fields that it reads; see [`Metric::spec`](crate::Metric::spec).
     fn spec(&self) -> MetricSpec<'static> {
