@@ -12,7 +12,7 @@ use crate::lm::Logprobs;
 use crate::spec::ScoreRange;
 use crate::trajectory::{Message, Role, Trajectory};
 
-/// How to aggregate the answers of several judges.
+/// How to aggregate the answers from several judges.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Aggregation, shipped::SemanticF1};
@@ -166,7 +166,7 @@ pub struct Turns {
     /// The maximum number of turns per row.
     pub max: usize,
     pub reduction: Reduction,
-    /// `true` if the score of a turn is a `bool`.
+    /// `true` if a turn's score is a `bool`.
     pub is_verdict: bool,
 }
 
@@ -336,7 +336,7 @@ impl IntoScore for Preference {
     }
 }
 
-/// Normalizes a grade from a scale to [0, 1].
+/// Rescales a grade from its scale to [0, 1].
 ///
 /// The formula is `(grade - worst) / (best - worst)`.
 ///

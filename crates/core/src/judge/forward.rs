@@ -23,7 +23,7 @@ use crate::rows::{Example, FieldType, Prediction, Trace, TraceStep};
 use crate::score::{JUDGES, MetricScore};
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// Reads one input of a judge from an example.
+/// Reads one of a judge's inputs from an example.
 ///
 /// # Errors
 /// Returns an error if the input is missing or has the wrong type.
@@ -47,7 +47,7 @@ where
     input.map(Untrusted::new)
 }
 
-/// Reads one input of a judge, or uses a default if it is missing.
+/// Reads one of a judge's inputs, or uses a default if the input is missing.
 ///
 /// See [`read_input`].
 ///
@@ -164,7 +164,7 @@ fn answer(mut metadata: Map<String, Value>, value: f64) -> Map<String, Value> {
     }
 }
 
-/// The score of one answer, computed by an additional call.
+/// The score of one answer, computed with an additional call.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Rescored {

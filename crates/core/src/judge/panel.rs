@@ -301,7 +301,7 @@ pub(super) enum Judges<'s> {
 const MIXED: &str =
     "a panel cannot mix models and offline judges; remove the named models or the offline setting";
 
-/// A builder for a judge without parameters, as in `PoliteJudge::builder()`.
+/// A builder for a judge without parameters, such as `PoliteJudge::builder()`.
 ///
 /// The builder of a judge with parameters has the same setters.
 ///

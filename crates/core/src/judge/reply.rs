@@ -228,7 +228,7 @@ impl<'a> Reply<'a> {
         None
     }
 
-    /// Converts 5.0 to an integer. JSON Schema, and so models, consider it one, but serde does not.
+    /// Converts 5.0 to an integer. JSON Schema, and therefore models, consider it one, but serde does not.
     fn as_integer(&self, name: &str, value: Value) -> Value {
         let spec = self.signature.output_spec(name);
         let is_integer = spec.is_some_and(|spec| spec.schema["type"] == "integer");

@@ -151,7 +151,7 @@ impl Signature {
         &self.instruction
     }
 
-    /// Returns an iterator over the names of the inputs, in the order of the prompt.
+    /// Returns an iterator over the names of the inputs, in prompt order.
     ///
     /// ```
     /// use dsrs_metrics::judge::{Judge, shipped::PairwisePreference};
@@ -164,7 +164,7 @@ impl Signature {
         self.inputs.iter().map(|(name, _)| *name)
     }
 
-    /// Returns the JSON schema of the answer.
+    /// Returns the answer's JSON schema.
     ///
     /// ```
     /// use dsrs_metrics::judge::Judge;
