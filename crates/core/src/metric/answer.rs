@@ -178,7 +178,7 @@ fn scored(result: Result<RowAnswer>) -> Result<Scored> {
     result.and_then(RowAnswer::scored)
 }
 
-/// Returns the score of an answer.
+/// Returns an answer's score.
 ///
 /// # Errors
 /// Fails if the metric is asynchronous.

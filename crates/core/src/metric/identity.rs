@@ -62,7 +62,7 @@ pub struct MetricIdentity {
     spec: Value,
 }
 
-/// A difference between the identities of two metrics.
+/// A difference between two metrics' identities.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
@@ -85,7 +85,7 @@ pub struct IdentityDifference {
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric.
+    /// Returns a metric's identity.
     ///
     /// This method reads the metric's files. If a file cannot be read, the identity contains the reason instead of the
     /// file's content.
@@ -223,7 +223,7 @@ impl MetricIdentity {
         &self.prompts
     }
 
-    /// Returns the value of a parameter, the threshold or the strictness by name.
+    /// Returns the value of a parameter, or of the threshold or strictness, by name.
     ///
     /// The value has the format that `--param` accepts. Returns `None` if the value is unknown.
     #[doc(hidden)]
@@ -251,7 +251,7 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the interval that contains every score of the metric.
+    /// Returns the interval that contains every score that the metric can return.
     ///
     /// Returns `None` if a score can be any finite number.
     ///

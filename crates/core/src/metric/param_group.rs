@@ -73,11 +73,11 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// The parameters, in the order of the struct's fields.
     const PARAMS: &'static [ParamSpec<'static>];
 
-    /// Creates the struct with the default of each parameter.
+    /// Creates the struct with each parameter's default.
     #[doc(hidden)]
     fn defaults() -> Self;
 
-    /// Reads the parameters of a metric with this spec.
+    /// Reads the parameters for a metric with this spec.
     ///
     /// # Errors
     /// Returns [`ParamError::Invalid`] if a value has the wrong type.
@@ -126,7 +126,7 @@ pub trait HasParams<G> {
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// Joins the parameters of a metric and of its parameter structs into one list.
+/// Joins a metric's parameters and those of its parameter structs into one list.
 pub const fn joined<const N: usize>(
     lists: &[&'static [ParamSpec<'static>]],
 ) -> [ParamSpec<'static>; N] {

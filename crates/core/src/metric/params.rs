@@ -256,7 +256,7 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
     }
 }
 
-/// The type of a field in a struct of parameters.
+/// A type that a field in a struct of parameters can have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a parameter value",
     label = "not a parameter type",
