@@ -48,7 +48,7 @@ pub enum FieldError {
         field: Cow<'static, str>,
         /// The expected type, as the metric's author wrote it, or a description of the type.
         expected: Cow<'static, str>,
-        /// The value of the field.
+        /// The field's value.
         found: String,
     },
     /// The field contains NaN or an infinity, which JSON cannot represent.
@@ -214,7 +214,7 @@ impl MissingFields {
     }
 }
 
-/// Collects the missing fields of one call.
+/// Collects the missing fields for one call.
 ///
 /// These are the fields that `#[pred(missing = value)]` replaces.
 #[derive(Debug, Default)]

@@ -47,7 +47,7 @@ impl Label<'_> {
     }
 }
 
-/// A boolean that rows can write in several ways.
+/// A boolean that can be written in several ways.
 ///
 /// A row can contain `true` or `false`, 1 or 0, or any of these as a string.
 ///
@@ -106,7 +106,7 @@ impl ValueType for Truth {
     ]);
 }
 
-/// A string, or a number in its original notation.
+/// A string, or a number as it was written.
 ///
 /// ```
 /// use dsrs_metrics::metrics::StrOrNumber;
@@ -255,7 +255,7 @@ impl ValueType for StrOrList<'_> {
 pub enum TextOrList {
     /// One string.
     Text(String),
-    /// Several strings.
+    /// A list of strings.
     List(Vec<String>),
 }
 

@@ -73,7 +73,7 @@ use crate::spec::FieldSpec;
 /// IsShort.score(&example! {}, &answer);
 /// ```
 pub trait Record {
-    /// The fields and their types, in the order of the struct.
+    /// The fields and their types, in declaration order.
     const FIELDS: &'static [FieldSpec<'static>];
 
     /// Returns the value of a field whose name is known only at run time.
@@ -170,7 +170,7 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
     type Output = Option<W::Output>;
 }
 
-/// A type that can be read from a field of a dynamic row.
+/// A type that can be read from a field in a dynamic row.
 ///
 /// This trait is implemented for every type that implements `serde::Deserialize`.
 ///

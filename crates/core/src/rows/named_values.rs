@@ -15,7 +15,7 @@ use crate::json::read::{FromMap, Shape, UniqueKeys, is_long_integer, numbers, re
 
 type Name = Cow<'static, str>;
 
-/// The named values of a row, in insertion order.
+/// A row's named values, in insertion order.
 ///
 /// ```
 /// use dsrs_metrics::rows::Fields;
@@ -263,7 +263,7 @@ dsrs_metrics_values::message_errors! {
 }
 
 impl Fields {
-    /// Creates the fields from a struct or a map, in order.
+    /// Creates the fields from a struct or a map, keeping their order.
     ///
     /// A float that is not finite becomes `null`, as in JSON.
     ///
