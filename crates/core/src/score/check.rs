@@ -125,7 +125,7 @@ impl MetricReturn for Check {
 pub struct Explained<T> {
     /// The score, which can have feedback.
     pub score: T,
-    /// The details of the score.
+    /// The score's details.
     ///
     /// If `None`, the score keeps its own details.
     pub details: Option<String>,
@@ -286,7 +286,7 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     note = "return `String`, `&'static str`, or an `Option` of one of these (`None` leaves the score without details)"
 )]
 pub trait Explanation {
-    /// Returns the details of the score.
+    /// Converts the value to the score's details.
     fn into_details(self) -> Option<String>;
 }
 

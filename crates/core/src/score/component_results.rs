@@ -87,7 +87,7 @@ pub(crate) fn numbers(results: &[ComponentResult]) -> (u64, f64) {
     (cost_msats, confidence)
 }
 
-/// The result of one component of a composite.
+/// The result of one component in a composite.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Em, F1};

@@ -22,7 +22,7 @@ use crate::stats::{
 };
 use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER};
 
-/// Computes a corpus score from the summed counts of the rows.
+/// Computes a corpus score from the counts summed over all rows.
 ///
 /// Closures that take a slice of counts implement this trait.
 ///
@@ -88,7 +88,7 @@ pub struct CorpusCounts {
 }
 
 impl CorpusCounts {
-    /// Creates the counts of one row, with a formula to apply to the sums.
+    /// Creates one row's counts, with a formula to apply to the sums.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;
@@ -102,7 +102,7 @@ impl CorpusCounts {
         }
     }
 
-    /// Adds the counts of other rows.
+    /// Adds the counts from other rows.
     ///
     /// All rows must belong to the same metric. You can merge them in any order.
     ///
@@ -180,7 +180,7 @@ impl CorpusState for CorpusCounts {
     }
 }
 
-/// The labels of all rows, with the formula that scores them.
+/// The labels from all rows, with the formula that scores them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelScore {
     pairs: LabelPairs,

@@ -65,7 +65,7 @@ use crate::stats::NotDefined;
     note = "return `CorpusCounts`, a type from `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
 )]
 pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// Adds the contribution of other rows to this one.
+    /// Adds other rows' contribution to this one.
     fn merge(&mut self, other: &Self);
 
     /// Returns the score over all merged rows.

@@ -277,7 +277,7 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns `true` if a required field is missing from the prediction or `null`.
+    /// Returns `true` if a required field is missing from the prediction or is `null`.
     ///
     /// For a composite, this method checks the component that left the composite without a score.
     ///

@@ -122,7 +122,7 @@ impl Scored {
 }
 
 impl Absent {
-    /// Adds the missing fields to the result of a call.
+    /// Adds the missing fields to a call's result.
     ///
     /// # Errors
     /// Returns the call's error if the call failed.

@@ -267,7 +267,7 @@ impl Scores {
         Self { parts }
     }
 
-    /// Adds a score, or replaces the value of the score with this name.
+    /// Adds a score, or replaces the value of an existing score with this name.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Scores;

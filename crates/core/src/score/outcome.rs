@@ -237,7 +237,7 @@ pub enum RowAnswer {
     Scored(Scored),
     /// The row's contribution to a score over all rows.
     Counted {
-        /// The name of the metric.
+        /// The metric's name.
         metric: String,
         /// The cost of the call, in millisatoshis.
         cost_msats: u64,
