@@ -36,7 +36,7 @@ pub enum MetricTier {
     ///
     /// A proxy runs first.
     Proxy,
-    /// An expensive and accurate metric, such as a language model or a sandbox.
+    /// An expensive and accurate metric, such as one that uses a language model or a sandbox.
     ///
     /// A truth runs only on the rows that pass the proxies.
     Truth,
@@ -209,7 +209,7 @@ pub struct MetricSpec<'a> {
         skip_serializing_if = "Option::is_none"
     )]
     pub code: Option<u64>,
-    /// `true` for a metric whose attribute is invalid.
+    /// `true` if the metric's attribute is invalid.
     ///
     /// Rules aren't checked for this metric.
     #[doc(hidden)]
@@ -218,7 +218,7 @@ pub struct MetricSpec<'a> {
 }
 
 impl<'a> MetricSpec<'a> {
-    /// Returns the spec of a metric whose attribute is invalid.
+    /// Returns the spec for a metric whose attribute is invalid.
     #[doc(hidden)]
     pub const fn stub(name: &'a str) -> Self {
         let mut spec = Self::new(name);
