@@ -98,7 +98,7 @@ pub const fn bound_fits(
     sentence::bound_fits("bound", of.as_str(), range, is_at_least, bound)
 }
 
-/// Checks that a margin is narrower than the metric's range.
+/// Checks that a margin is smaller than the metric's range.
 pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Option<Sentence> {
     let Some(at) = position(specs, name) else {
         return None;

@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 /// A caught panic.
 pub struct Panic {
     pub message: String,
-    /// The location and backtrace of the panic, if requested.
+    /// The panic's location and backtrace, if requested.
     pub traceback: Option<String>,
 }
 
@@ -94,7 +94,7 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a value that is not a string".to_owned())
 }
 
-/// Returns the message of a panic, consuming the panic's payload.
+/// Returns the message in a panic's payload, consuming the payload.
 ///
 /// A payload that is not a string is leaked, because dropping it could panic again.
 pub fn into_message(payload: Box<dyn Any + Send>) -> String {

@@ -161,7 +161,7 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
     note = "pass a closure `|row: {G}| async move {{ .. }}`, the name (without `()`) of an `async fn program(row: {G}) -> {P}`, or a type that implements `Module`"
 )]
 pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
-    /// Runs the program on the inputs of one row.
+    /// Runs the program on one row's inputs.
     ///
     /// Returns the prediction together with what the program reports about its run.
     ///

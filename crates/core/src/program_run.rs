@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::lm::LmReply;
 use crate::rows::{Prediction, Trace};
 
-/// The trace, usage and latency of one run of a program.
+/// The trace, usage and latency of one program run.
 ///
 /// Metrics can read these values, and each row's result contains them.
 ///
