@@ -69,7 +69,7 @@ type Few = SmallVec<[f64; 8]>;
 pub(super) struct Combine<'a> {
     pub(super) on_missing: OnMissing,
     pub(super) results: &'a [ComponentResult],
-    /// Components that can be evaluated now. One may occur several times.
+    /// Components that can be evaluated now. A component can occur several times.
     pub(super) ready: SmallVec<[usize; 8]>,
 }
 

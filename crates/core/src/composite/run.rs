@@ -1,5 +1,5 @@
-//! The order of evaluation: each component once per row, those behind a gate only if it opens, those in a branch only
-//! if it is taken, and asynchronous ones concurrently.
+//! The order of evaluation. Each component is evaluated once per row. Components behind a gate are evaluated only if it
+//! opens, and components in a branch only if it is taken. Asynchronous components run concurrently.
 
 use std::borrow::Cow;
 
