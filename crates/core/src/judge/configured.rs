@@ -42,7 +42,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
 
 /// Returns the command-line parameters of a panel with the given defaults.
 ///
-/// A default of `None` keeps the default of [`PANEL`].
+/// `None` keeps the default of [`PANEL`].
 pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
     let mut params = PANEL;
     let mut index = 0;

@@ -233,7 +233,8 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
     majority(&votes.ok_or(NO_ANSWER)?)
 }
 
-/// Returns the answer of more than half of the judges. Each judge has one answer, or one for each order of a pair.
+/// Returns the answer that more than half of the judges gave. Each judge has one answer, or one for each order of a
+/// pair.
 fn majority(judges: &[Vec<&'static str>]) -> Result<&'static str, String> {
     let mut counts: IndexMap<&'static str, usize> = IndexMap::new();
     for answers in judges {

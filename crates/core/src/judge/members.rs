@@ -23,7 +23,7 @@ pub(super) struct Member {
     pub(super) verdict: Result<Opinion, JudgeError>,
 }
 
-/// The verdict of one judge, independent of the order of a pair.
+/// One judge's verdict, independent of the order of a pair.
 pub(super) struct Opinion {
     value: f64,
     confidence: f64,
@@ -52,7 +52,7 @@ pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_
     }
 }
 
-/// Returns the value of a judge that was asked in both orders of a pair, and its confidence.
+/// Returns the value and confidence of a judge that was asked in both orders of a pair.
 fn of_both_orders(straight: f64, swapped: f64, range: Option<ScoreRange>) -> (f64, f64) {
     let range = range.unwrap_or(ScoreRange::UNIT);
     let middle = f64::midpoint(range.min, range.max);
@@ -122,7 +122,7 @@ pub(super) fn combine(
     Ok(judgement)
 }
 
-/// Returns the judges' string output; several judges get one line each, with the model.
+/// Returns the judges' string output. If there are several judges, each gets one line with its model.
 fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     let mut all: Vec<(&str, f64, &str)> = Vec::new();
     for (id, opinion) in answered {
@@ -201,7 +201,7 @@ fn items<'a>(
     lists.flatten()
 }
 
-/// Returns the fields of an item sorted by name, because the order of a map depends on the features of `serde_json`.
+/// Returns an item's fields sorted by name, because a map's order depends on the features of `serde_json`.
 fn fields(item: &Value) -> String {
     let Value::Object(fields) = item else {
         return item.to_string();

@@ -236,7 +236,7 @@ fn read(
     Ok((verdict, ignored_keys))
 }
 
-/// Returns the mean score of an answer over the values of the weighed output, weighted by their probabilities.
+/// Returns an answer's mean score over the values of the weighed output, weighted by their probabilities.
 fn weighed(
     judge: &dyn AnyJudge,
     lm: &dyn LanguageModel,
@@ -299,11 +299,12 @@ pub(super) fn validated(
     )))
 }
 
-/// The maximum number of bytes of a reply that a repair quotes. A judge's reply takes a few KiB, and every byte sent
+/// The maximum length of the reply that a repair quotes, in bytes. A judge's reply takes a few KiB, and every byte sent
 /// back is paid for again.
 const MAX_QUOTED_BYTES: usize = 8 << 10;
 
-/// The maximum number of bytes of flaws that a repair lists. A reply can have a flaw for each key of a long object.
+/// The maximum length of the flaws that a repair lists, in bytes. A reply can have a flaw for each key of a long
+/// object.
 const MAX_FLAW_BYTES: usize = 4 << 10;
 
 fn repair(flaw: &Flaw) -> String {

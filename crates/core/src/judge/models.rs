@@ -259,7 +259,7 @@ impl Models {
         self.ledger.as_ref()
     }
 
-    /// Returns the models of the scope, or those of the environment.
+    /// Returns the scope's models, or those from the environment.
     pub(super) fn of_scope() -> Result<Arc<Self>, LmError> {
         if let Some(models) = Settings::get::<Self>() {
             return Ok(models);

@@ -19,7 +19,7 @@ const CALLS_PER_QUESTION: u64 = 2;
 
 /// The settings of a judge's panel.
 ///
-/// The settings of a panel override those of `#[judge]`.
+/// A panel's settings override those in `#[judge]`.
 ///
 /// On the command line, each setting is a parameter of the judge. For example, you can write `--param
 /// NAME.models=openai:gpt-6-luna,default` or `--param NAME.aggregation=median`.
@@ -74,8 +74,8 @@ impl Panel {
         ///
         /// A row with fewer verdicts has no score. By default, more than half of the judges must return a verdict.
         ///
-        /// The headline includes the number of rows for which some judges returned no verdict. If there are any such
-        /// rows and you didn't set a quorum, the command exits with 1.
+        /// The headline includes the number of rows that lack a verdict from some judges. If there are any such rows
+        /// and you didn't set a quorum, the command exits with 1.
         ///
         /// If the budget does not cover a judge, the row is skipped even if the other judges form a quorum.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);

@@ -86,7 +86,7 @@ fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
     }
 }
 
-/// The number of turns of one row that are judged concurrently.
+/// The number of a row's turns that are judged concurrently.
 const CONCURRENT: usize = 8;
 
 /// Returns the spec for one question: a turn's spec if the judge scores turns.

@@ -76,11 +76,11 @@ fn of_schema(schema: &Value) -> Option<Vec<Value>> {
     Some(values?.into_iter().flatten().collect())
 }
 
-/// The minimum accepted sum of the probabilities of an output's values. The rest belongs to other strings, and to
-/// tokens that are not among the alternatives that a model returns.
+/// The minimum accepted total probability of an output's values. The rest belongs to other strings, and to tokens that
+/// are not among the alternatives that a model returns.
 const LEAST_COVERED: f64 = 0.5;
 
-/// The maximum accepted sum of the probabilities of a token's alternatives. Rounding can raise it above 1.
+/// The maximum accepted total probability of a token's alternatives. Rounding can raise the total above 1.
 const MAX_SUM: f64 = 1.01;
 
 /// An output's values with their probabilities, which are all above 0. The probabilities can sum to less than 1.

@@ -234,7 +234,7 @@ impl Signature {
         self.all_outputs().find(|output| output.name == name)
     }
 
-    /// Iterates over the outputs of the last call and of the steps.
+    /// Iterates over the outputs of the last call and the steps.
     pub(super) fn all_outputs(&self) -> impl Iterator<Item = &OutputSpec> {
         let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
         self.outputs.iter().chain(of_steps)

@@ -53,7 +53,7 @@ impl Signature {
             .map(|(_, input)| input)
     }
 
-    /// Checks that the declared costs of the steps do not exceed the cost of a verdict.
+    /// Checks that the steps' declared costs do not exceed the cost of a verdict.
     pub(super) fn check_costs(&self, cost_msats: u64) -> Result<(), JudgeError> {
         let costs = self.steps.iter().filter_map(|step| step.cost_msats);
         let sum = costs.fold(0, u64::saturating_add);
@@ -107,7 +107,7 @@ pub enum Empty {
     Abstain,
 }
 
-/// The inputs of a row and the results of the steps so far.
+/// A row's inputs and the results of the steps so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Earlier {
     /// The values of the steps, by name.
