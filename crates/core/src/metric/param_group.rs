@@ -11,8 +11,8 @@ use crate::spec::{MetricSpec, ParamSpec};
 ///
 /// `#[derive(ParamGroup)]` implements this trait, and `#[param(flatten)]` adds the parameters to a metric.
 ///
-/// Each field is a parameter. You can document the field and set `default` and `into`, as for a `#[param]`. A field
-/// must have a default or be an `Option`.
+/// Each field is a parameter. You can document the field and set `default` and `into`, as you would for a `#[param]`. A
+/// field must have a default or be an `Option`.
 ///
 /// The field types must implement `Debug`, `Clone` and `Deserialize`. The struct itself must implement `Debug` and
 /// `Clone`.

@@ -1,5 +1,5 @@
-//! The rows that a typed metric's `score` accepts (rows of its type, and dynamic rows that can be read as that type),
-//! and the fields that its parameters read.
+//! The rows that a typed metric's `score` accepts, and the fields that its parameters read. It accepts rows of its own
+//! type, and dynamic rows that can be read as that type.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
