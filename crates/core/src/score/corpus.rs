@@ -71,7 +71,7 @@ impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
 
 /// The counts that one row, or part of the corpus, contributes to the corpus score.
 ///
-/// Counts are integers, so their sums do not depend on the order in which rows or workers finish.
+/// Counts are integers, so their sums do not depend on which rows or workers finish first.
 ///
 /// ```
 /// use dsrs_metrics::contract::CorpusCounts;

@@ -134,7 +134,7 @@ impl Counted {
 
     /// Merges other rows' contribution to the same metric into this contribution.
     ///
-    /// A contribution of another type is ignored.
+    /// A contribution of a different type is ignored.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Counted, stats::Brier};

@@ -35,7 +35,7 @@ impl Scored {
         names.into_iter().collect()
     }
 
-    /// Returns the missing fields of the metric and of each component.
+    /// Returns the fields that are missing for the metric and for each component.
     #[doc(hidden)]
     pub fn missing(&self) -> Vec<&MissingFields> {
         let own = self.critique.as_ref().and_then(|it| it.missing.as_deref());

@@ -18,8 +18,8 @@ impl Scored {
     /// Validates a raw score against the spec.
     ///
     /// # Errors
-    /// Returns an error for a score that is not finite or not in the metric's range, a bool that is neither 0 nor 1, and
-    /// a confidence that is not between 0 and 1.
+    /// Returns an error if the score is not finite or not in the metric's range, or if a bool is neither 0 nor 1. Also
+    /// returns an error if the confidence is not between 0 and 1.
     #[doc(hidden)]
     #[inline]
     pub fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
