@@ -53,9 +53,9 @@ pub enum MetricTier {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Larger values are better, as for accuracy and F1.
+    /// Larger values are better, as with accuracy and F1.
     HigherIsBetter,
-    /// Smaller values are better, as for word error rate and edit distance.
+    /// Smaller values are better, as with word error rate and edit distance.
     LowerIsBetter,
 }
 
@@ -196,7 +196,7 @@ pub struct MetricSpec<'a> {
     pub params: &'a [ParamSpec<'a>],
     /// The version of the metric's definition.
     ///
-    /// The version is part of the key of every stored reply.
+    /// The version is part of every stored reply's key.
     pub version: &'a str,
     /// The fingerprint of the metric's code.
     ///
