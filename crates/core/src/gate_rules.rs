@@ -58,8 +58,8 @@ const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
 
 /// Checks that a gate's bound is valid for its metric.
 ///
-/// The bound must point in the metric's direction and lie in its range. For example, a metric for which higher is
-/// better needs a lower bound.
+/// The bound must point in the metric's direction and lie in its range. For example, a higher-is-better metric needs a
+/// lower bound.
 ///
 /// `end` is `lower`, `upper` or empty, and `text` is the bound as written.
 pub const fn bound_fits(

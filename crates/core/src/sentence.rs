@@ -4,7 +4,7 @@
 use crate::spec::ScoreRange;
 
 /// Joins strings and, in brackets, values: `sentence!("the weight " [decimal weight] " of " [name part])`. With
-/// `begin:`, it starts with another sentence.
+/// `begin:`, the message starts with another sentence.
 macro_rules! sentence {
     (@ $sentence:expr;) => { $sentence };
     (@ $sentence:expr; $text:literal $($rest:tt)*) => {
