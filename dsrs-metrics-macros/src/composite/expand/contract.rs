@@ -184,7 +184,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         .paths
         .as_ref()
         .map(|_| quote_spanned!(*span=> .with_cost_msats(__COST)));
-    // The paths of a tree are parameters of its identity, which compares their values.
+    // A tree's paths are parameters in its identity, which compares their values.
     let code = cx.paths.is_none().then(|| {
         let code = Literal::u64_suffixed(cx.code);
         quote_spanned!(*span=> .with_code(#compiled::combined_code(#code, &__SPECS)))

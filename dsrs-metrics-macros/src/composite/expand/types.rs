@@ -60,8 +60,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns a type parameter of the impl for an associated type of a component. If the impl named
-/// the component's type instead, a composite could not be more visible than its components.
+/// Returns a type parameter of the impl that stands for a component's associated type. If the impl named the
+/// component's type instead, a composite could not be more visible than its components.
 fn param(cx: &Context<'_>, of: &str, index: usize) -> Ident {
     format_ident!("__{of}{index}", span = cx.span)
 }
@@ -115,8 +115,8 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-/// The rows that all components accept: type parameters for the rows of the first two, the first three and so on, with
-/// the bounds that define them.
+/// The rows that all components accept. Type parameters stand for the rows of the first two components, the first three
+/// and so on, with the bounds that define them.
 struct Joined {
     joined: [TokenStream; 2],
     last: Ident,
