@@ -409,7 +409,8 @@ fn ungrouped(args: TokenStream) -> TokenStream {
     quote!(#(#flat),*)
 }
 
-/// Returns the fingerprint of the settings for which `is_code` returns `true`, named as outside of their groups.
+/// Returns the fingerprint of the settings that `is_code` selects, under the names that they have outside of their
+/// groups.
 pub(super) fn code(args: TokenStream, is_code: &dyn Fn(&str) -> bool) -> u64 {
     attrs::code::<JudgeAttrs>(ungrouped(args), &|key| is_code(key), &|word| {
         OUTSIDE.iter().any(|(name, _, _)| word == *name)

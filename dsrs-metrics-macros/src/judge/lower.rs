@@ -18,7 +18,7 @@ use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 use crate::shared::types::option_of;
 
-/// The field of a judge for its panel of models.
+/// A judge's field for its panel of models.
 pub(crate) const PANEL: &str = "panel";
 
 /// The setters of a judge's builder besides its parameters.

@@ -181,8 +181,8 @@ fn check_read(judge: &Judge, index: usize, read: &Ident, errors: &mut Errors) {
     }
 }
 
-/// Checks `each` and `empty` for the output of a step; or for an output of the last call, if `index` is the number of
-/// steps.
+/// Checks `each` and `empty` for a step's output. If `index` is the number of steps, checks them for an output of the
+/// last call.
 fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
     let attr = &output.attr;
     let Some(list) = &attr.each else {
