@@ -1,6 +1,6 @@
 //! Expands a checked eval into its rules and its test.
 //!
-//! The file is long because each key of `#[eval]` becomes a part of one generated test.
+//! The file is long because each key of `#[eval]` becomes part of one generated test.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
