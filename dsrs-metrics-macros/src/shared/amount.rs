@@ -74,7 +74,7 @@ impl AmountError {
     }
 }
 
-/// Returns the amount that was probably meant with another unit: `0.01 usd` for `$0.01`.
+/// Returns the amount that was probably meant if the unit was written differently: `0.01 usd` for `$0.01`.
 fn meant(found: &str) -> Option<String> {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let number: String = found.chars().filter(|c| is_digit(*c)).collect();

@@ -107,8 +107,8 @@ pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Erro
     attrs
 }
 
-/// Returns the fingerprint of the items whose keys are code. `is_other` returns `true` for words that are keys besides
-/// those of the attribute.
+/// Returns the fingerprint of the items whose keys are code. `is_other` returns `true` for words that are keys in
+/// addition to the attribute's own.
 pub(crate) fn code<A: Attribute>(
     args: TokenStream,
     is_code: &dyn Fn(&str) -> bool,
@@ -274,7 +274,7 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// Parses `key(..)`, which contains the items of a group of keys.
+    /// Parses `key(..)`, which contains a group's items.
     pub(crate) fn group<B: Attribute>(&self, into: &mut B, errors: &mut Errors) -> Result<()> {
         let Self {
             key, form, what, ..

@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericArgument, Lifetime, PathArguments, Type, TypeReference};
 
-/// The form in which a parameter is read.
+/// How a parameter is read.
 pub(crate) enum Form<'a> {
     /// `&str`
     Text,

@@ -46,7 +46,7 @@ pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
     /// `true` if the parameter's setter accepts every type that converts into the parameter's type.
     pub(crate) into: bool,
-    /// `true` if the parameter is a struct of parameters, each of whose fields is a parameter of the metric.
+    /// `true` if the parameter is a struct of parameters. Each of its fields is then a parameter of the metric.
     pub(crate) is_group: bool,
 }
 

@@ -142,7 +142,7 @@ pub(super) fn default_fns(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the default of a `#[param]` as a value of its owning type, with the user's span.
+/// Returns the default of a `#[param]` as a value of the parameter's owning type, with the user's span.
 fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStream {
     let Some(default) = &config.default else {
         return quote_spanned!(cx.span=> ::core::option::Option::None);
@@ -174,7 +174,7 @@ pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> Tok
     expr.to_token_stream()
 }
 
-/// Returns the marker field for the struct's type parameters, which no other field may use.
+/// Returns the marker field for the struct's type parameters, which might not be used by any other field.
 pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
     let types = cx.generics.type_params().map(|param| &param.ident);
     if cx.generics.type_params().next().is_none() {

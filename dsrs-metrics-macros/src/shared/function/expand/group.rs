@@ -12,7 +12,7 @@ use crate::shared::function::model::Model;
 use crate::shared::names;
 use crate::shared::tokens::ends;
 
-/// Returns the trait of the setters and the hidden block of impls.
+/// Returns the setters' trait and the hidden block of impls.
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
     let Context {
