@@ -83,7 +83,7 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
     named_fields(input, message, errors)
 }
 
-/// Returns a field as a parameter of the function. `#[param]` without arguments may be omitted.
+/// Returns a field as a parameter of the function. `#[param]` without arguments can be omitted.
 fn param(field: &Field, errors: &mut Errors) -> TokenStream {
     let Field {
         attrs, ident, ty, ..
