@@ -15,7 +15,7 @@ pub struct Derived {
     pub(super) kind: ScoreKind,
     pub(super) range: Option<ScoreRange>,
     pub(super) tier: MetricTier,
-    /// The smallest passing value, if the value is a number with a threshold.
+    /// The smallest passing value, if the metric returns a number and has a threshold.
     pub(super) threshold: Option<f64>,
     pub(super) higher_is_better: bool,
 }
@@ -40,7 +40,7 @@ impl Derived {
         }
     }
 
-    /// Returns `true` if the metric has one score for all rows, and none per row.
+    /// Returns `true` if the metric has one score over all rows instead of one per row.
     pub(super) const fn is_corpus(&self) -> bool {
         matches!(self.kind, ScoreKind::Corpus)
     }

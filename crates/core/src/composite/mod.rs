@@ -44,7 +44,7 @@ use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
 /// Items used by the code that `#[metric]` generates for a struct.
 ///
-/// They are not public API.
+/// These items are not public API.
 #[doc(hidden)]
 pub mod compiled {
     pub use super::derived::{Derived, dearest, total_cost};

@@ -326,7 +326,7 @@ fn mean(values: &mut [f64]) -> f64 {
     stable_sum(values) / values.len() as f64
 }
 
-/// Returns a sum that does not depend on the order of its terms. Sorts the terms.
+/// Sorts the terms and returns their sum, so the original order does not affect the result.
 fn stable_sum(terms: &mut [f64]) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
     terms.iter().sum()

@@ -71,7 +71,7 @@ impl Plan {
 
 /// A composite declared with `#[metric]` that accepts rows of any type.
 ///
-/// It contains the composite's plan and components.
+/// The struct contains the composite's plan and components.
 pub struct Compiled {
     /// The plan, or a mistake in it, which every row reports.
     plan: Result<Plan, String>,
