@@ -42,7 +42,7 @@ enum Need {
     Missing(String),
     /// Like `Missing`, for a judge without a model.
     MissingModel(String),
-    /// A judge's offline stand-in instead of a model.
+    /// A judge that uses its offline stand-in instead of a model.
     Offline,
 }
 
