@@ -65,7 +65,7 @@ impl Aggregation {
     }
 }
 
-/// Aggregates the grades of at least one judge.
+/// Aggregates the grades from at least one judge.
 pub(super) fn aggregate(values: &[f64], aggregation: Aggregation) -> f64 {
     match aggregation {
         Aggregation::Average => mean(values),
@@ -74,7 +74,7 @@ pub(super) fn aggregate(values: &[f64], aggregation: Aggregation) -> f64 {
     }
 }
 
-/// Returns the majority of votes, 1 for yes and 0 for no; `None` on a tie.
+/// Returns the majority of the votes, where 1 is yes and 0 is no. Returns `None` on a tie.
 pub(super) fn majority(votes: &[f64]) -> Option<f64> {
     let yes = votes.iter().filter(|vote| **vote >= 1.0).count();
     let no = votes.len() - yes;

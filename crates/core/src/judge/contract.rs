@@ -73,7 +73,7 @@ pub trait Judge: Send + Sync {
     fn score_output(&self, output: Self::Output, overflow: &Overflow) -> f64;
 }
 
-/// The score of an output, computed when it is called.
+/// A closure that computes an output's score.
 pub(super) type ScoreOf<'a> = Box<dyn FnOnce(&Overflow) -> f64 + Send + 'a>;
 
 /// [`Judge`] as a trait object, without its inputs and outputs. As a result, the code that calls models is compiled

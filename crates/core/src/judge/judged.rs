@@ -10,7 +10,7 @@ use crate::score::{
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// The aggregated judgement of a row.
+/// A row's aggregated judgement.
 ///
 /// `Kind` is `bool` or `f64`.
 #[derive(Debug)]

@@ -156,7 +156,7 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
     (!lines.is_empty() || reasoning.is_some()).then(|| lines.join("\n"))
 }
 
-/// Iterates over one line per order, the most probable value first: `probabilities of grade: 8 0.62, 7 0.31`.
+/// Iterates over one line per order, with the most probable value first: `probabilities of grade: 8 0.62, 7 0.31`.
 fn probabilities<'a>(
     signature: &'a Signature,
     opinion: &'a Opinion,

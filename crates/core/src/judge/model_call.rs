@@ -26,7 +26,7 @@ use crate::spec::ScoreRange;
 pub(super) struct Verdict {
     /// The score.
     pub(super) value: f64,
-    /// All fields of the answer.
+    /// All fields in the answer.
     pub(super) answer: Map<String, Value>,
     /// The probabilities of an output's values, if the score is computed from them.
     pub(super) weights: Option<Weights>,
@@ -66,7 +66,7 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
     request.with_schema(signature.reply_schema())
 }
 
-/// One question to one model about a row, or one order of a pair, with its cost and calls so far.
+/// One question to one model about a row, or about one order of a pair, with its cost and calls so far.
 pub(super) struct Question {
     pub(super) lm: Arc<dyn LanguageModel>,
     /// The next request.
