@@ -30,7 +30,7 @@ pub enum ParamError {
         metric: String,
         /// The unknown parameter.
         param: String,
-        /// The parameters that the metric has.
+        /// The names of the metric's parameters.
         known: Vec<String>,
     },
     /// A required parameter has no value.
