@@ -235,7 +235,7 @@ impl CorpusState for LabelScore {
     }
 }
 
-/// The contribution of one row, as a result file contains it.
+/// One row's contribution, as it appears in a result file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Record {
@@ -258,13 +258,14 @@ enum Record {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueFormula {
-    /// The gold and the predicted value.
+    /// Each row contributes the gold and the predicted value.
     Spearman,
-    /// 1 if the row is in the class or 0 otherwise, and the row's score.
+    /// Each row contributes 1 if it is in the class or 0 otherwise, and its score.
     Auroc,
-    /// The squared difference.
+    /// Each row contributes the squared difference.
     Brier,
-    /// 1 if the prediction came true or 0 otherwise, and the predicted probability. Contains the number of bins.
+    /// Each row contributes 1 if the prediction came true or 0 otherwise, and the predicted probability. Contains the
+    /// number of bins.
     Calibration(u32),
 }
 

@@ -136,11 +136,11 @@ impl Absent {
 
 /// Converts a field error to the metric's error.
 ///
-/// The error names the side of the row (gold or prediction). If the metric sets a score for predictions without the
+/// The error names the side of the row (gold or prediction). If the metric sets a score for predictions that lack the
 /// field, returns that score instead.
 ///
 /// # Errors
-/// Returns an error unless the metric sets a score for predictions without the field.
+/// Returns an error unless the metric sets a score for predictions that lack the field.
 #[cold]
 #[doc(hidden)]
 #[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]

@@ -308,7 +308,7 @@ impl RowAnswer {
         self
     }
 
-    /// Records the fields that the metric reads and the row lacks.
+    /// Records the fields that the metric reads but the row lacks.
     #[cold]
     pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
         match &mut self {

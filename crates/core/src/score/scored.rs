@@ -283,7 +283,7 @@ impl Scored {
         }
     }
 
-    /// Sets the row's contribution to the corpus's score.
+    /// Sets the row's contribution to the corpus score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
         self.critique.get_or_insert_default().corpus = Some(counts);
         self
