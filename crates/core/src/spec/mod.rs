@@ -102,7 +102,7 @@ pub struct ScoreRange {
 }
 
 impl ScoreRange {
-    /// The range [0, 1], used by `bool` metrics and most others.
+    /// The range [0, 1], used by `bool` metrics and most other metrics.
     ///
     /// ```
     /// # use dsrs_metrics::contract::ScoreRange;
