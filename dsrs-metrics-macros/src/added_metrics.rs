@@ -12,7 +12,7 @@ use crate::shared::meant;
 use crate::shared::names::{lower_snake, name_struct};
 use crate::shared::tokens::as_written;
 
-/// Expands `registry, first, second` to calls of `registry.add`.
+/// Expands `registry, first, second` to calls to `registry.add`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let parser = |input: ParseStream<'_>| {
         let registry = input.parse::<Ident>()?;
@@ -63,7 +63,7 @@ fn metric(input: ParseStream<'_>) -> syn::Result<Type> {
     Ok(metric)
 }
 
-/// Returns the message for tokens that are not the name of a metric.
+/// Returns the message for tokens that are not a metric's name.
 fn not_a_name(found: &TokenStream) -> String {
     let written = as_written(found);
     let meant = meant::metrics(found).unwrap_or_default();

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Keys, roles and names that the macros know, and words of Rust.
+/// Keys, roles and names that the macros know, and words from Rust.
 const WORDS: &[&str] = &[
     "tier",
     "cost",
@@ -298,7 +298,7 @@ fn item() -> impl Strategy<Value = String> {
     prop_oneof![9 => (start, item).prop_map(|(start, item)| format!("{start}{item}")), 1 => tokens()]
 }
 
-/// Expands with all macros. Skips what rustc rejects before it calls one.
+/// Expands with all macros. Skips what rustc rejects before it calls a macro.
 fn expand(args: &str, item: &str) -> Result<(), TestCaseError> {
     let (Ok(args), Ok(item)) = (args.parse::<TokenStream>(), item.parse::<TokenStream>()) else {
         return Ok(());

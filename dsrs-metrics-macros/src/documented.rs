@@ -1,11 +1,11 @@
-//! What rustdoc shows of an expansion: the documentation of a metric's struct ends with its spec.
+//! What rustdoc shows for an expansion: the documentation of a metric's struct ends with its spec.
 
 use syn::{Attribute, Item, ItemStruct, Meta};
 
 use crate::expansions::{expand_judge, expand_metric};
 use crate::shared::attributes::doc_text;
 
-/// Expands the item, and returns the struct of the metric.
+/// Expands the item, and returns the metric's struct.
 fn metric(item: &Item) -> ItemStruct {
     let attrs = match item {
         Item::Fn(function) => &function.attrs,

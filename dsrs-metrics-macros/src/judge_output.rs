@@ -103,7 +103,7 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item #choice)
 }
 
-/// Returns `true` if the item is an enum of names without data.
+/// Returns `true` if the item is a fieldless enum.
 fn is_choice(item: &DeriveInput) -> bool {
     let is_name = |variant: &syn::Variant| matches!(variant.fields, syn::Fields::Unit);
     matches!(&item.data, Data::Enum(data) if data.variants.iter().all(is_name))

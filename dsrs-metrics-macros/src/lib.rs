@@ -49,7 +49,7 @@ pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_judge(args.into(), &item.into()).into()
 }
 
-/// Makes a type usable as the output of a judge.
+/// Makes a type usable as a judge's output.
 ///
 /// See the `dsrs-metrics` crate.
 #[proc_macro_attribute]

@@ -83,7 +83,7 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
     named_fields(input, message, errors)
 }
 
-/// Returns a field as a parameter of the function. `#[param]` without arguments may be omitted.
+/// Returns a field as a parameter of the function. `#[param]` without arguments can be omitted.
 fn param(field: &Field, errors: &mut Errors) -> TokenStream {
     let Field {
         attrs, ident, ty, ..
@@ -122,7 +122,7 @@ fn check(input: &DeriveInput, model: &Model, errors: &mut Errors) {
     }
 }
 
-/// Returns `true` if a field has a key besides `into`: `default`, or an unknown one, which is reported.
+/// Returns `true` if a field has a key other than `into`: `default`, or an unknown one, which is reported.
 fn has_other_key(field: &Field) -> bool {
     let keys = field
         .attrs

@@ -137,7 +137,7 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// Expands after an error to a row that has any field, so its uses cause no further errors.
+    /// After an error, expands to a row that has any field, so its uses cause no further errors.
     fn stub(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();

@@ -1,10 +1,11 @@
-//! The items that the macros' expansions name. They have no stable API.
+//! Items used by the code that the macros generate. They are not part of the stable API.
 //!
-//! [`Maybe`] is autoref specialization: the macros call one of its methods without knowing which traits the wrapped type
-//! implements. It has an inherent method for types that implement the trait, and a fallback trait has a method with the
-//! same name for all others. Rust prefers the inherent method; code that calls it imports the fallback trait.
+//! [`Maybe`] uses autoref specialization: the macros call one of its methods without knowing which traits the wrapped
+//! type implements. If the type implements the trait, the call resolves to an inherent method; otherwise, it resolves
+//! to a fallback trait's method with the same name. Rust prefers the inherent method; code that calls it imports the
+//! fallback trait.
 //!
-//! The file is long because the expansions of all macros share one module of names.
+//! The file is long because the code that all macros generate finds its names in one module.
 
 pub use crate::composite::compiled;
 pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};
@@ -33,7 +34,7 @@ pub use crate::score::{row_answer, unreadable_field};
 pub mod root {
     pub use crate::*;
 }
-/// Empty in this crate. `dsrs_metrics` has setters for parameters that several built-in metrics share.
+/// An empty module. In `dsrs_metrics`, it has the setters for parameters that several built-in metrics share.
 pub mod setters {}
 pub use crate::{
     Answer, Configure, Configured, CorpusReturn, Decided, Direction, Explanation, FieldError,
@@ -156,7 +157,7 @@ where
 /// Returns the error for a metric that needs a trace but was called without one.
 ///
 /// # Errors
-/// Always.
+/// Always returns an error.
 #[cold]
 pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
     const MISSING: &str = "expected the program's trace, found none; return a `ProgramOutput` with a trace from the program, or declare the metric's trace as an `Option`";
@@ -184,7 +185,7 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
     Ok(answer?.into().scored()?.into_score())
 }
 
-/// Wraps a value whose type may lack a trait that generated code would use. See [`Fallback`].
+/// Wraps a value whose type might lack a trait that generated code uses. See [`Fallback`].
 ///
 /// Calling `shown` on `&Maybe` selects the inherent method if the type implements `Serialize`, the method of
 /// [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`] otherwise. Calling `given` selects
@@ -193,10 +194,10 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
 #[derive(Debug)]
 pub struct Maybe<'a, T>(pub &'a T);
 
-/// Provides the answers of [`Maybe`] for types that lack a trait.
+/// Provides fallback methods for [`Maybe`] if a type lacks a trait.
 ///
-/// Values are different, a metric requires nothing, and a judge accepts any parameters. A parameter names no files, is not
-/// an embedding model and is not shown.
+/// By default, two values are different, a metric requires nothing, and a judge accepts any parameters. A parameter
+/// names no files, is not an embedding model and is not shown.
 pub trait Fallback<T> {
     fn equals(&self, _: &T) -> bool {
         false
@@ -239,7 +240,7 @@ impl<'a, M: Requires> Maybe<'a, M> {
 }
 
 impl<J: ChecksParams> Maybe<'_, J> {
-    /// Checks the parameters of a judge.
+    /// Checks a judge's parameters.
     ///
     /// # Errors
     /// Returns a message that says what is wrong and what to write instead.
@@ -256,7 +257,7 @@ impl<T: NamesFiles> Maybe<'_, T> {
 }
 
 impl Maybe<'_, Embedder> {
-    /// Adds the model to check before the first row.
+    /// Adds a requirement for the embedding model, which is checked before the first row.
     pub fn embedder(&self, metric: &str, all: &mut Vec<Requirement>) {
         all.push(embedder_requirement(metric, self.0));
     }
@@ -281,7 +282,8 @@ pub fn shown<T: Serialize>(value: &T) -> Option<String> {
     }
 }
 
-/// The first fallback of `shown`: a hash of the `Debug` output, because that output is meant for programmers.
+/// The first fallback for `shown`: uses a hash of the `Debug` output instead of the output itself, which is meant for
+/// programmers.
 pub trait FallbackDebug {
     fn shown(&self) -> Option<String>;
 }
@@ -293,7 +295,7 @@ impl<T: Debug> FallbackDebug for Maybe<'_, T> {
     }
 }
 
-/// The second fallback of `shown`: a value that is not shown.
+/// The second fallback for `shown`: the value is not shown.
 pub trait FallbackShown {
     fn shown(&self) -> Option<String> {
         None
@@ -302,7 +304,7 @@ pub trait FallbackShown {
 
 impl<T> FallbackShown for &Maybe<'_, T> {}
 
-/// The type of a field or parameter that may implement [`ValueType`].
+/// A field or parameter type that might not implement [`ValueType`].
 #[derive(Debug)]
 pub struct MaybeValueType<T: ?Sized>(PhantomData<T>);
 
@@ -319,7 +321,7 @@ pub trait FallbackValueType {
 impl<T: ?Sized> FallbackValueType for MaybeValueType<T> {}
 
 impl<'r, T: Borrow<str>> Maybe<'r, T> {
-    /// Returns the field, an owned or borrowed string, as a string.
+    /// Returns the string value of the field, whether it is owned or borrowed.
     pub fn given(&self) -> Given<'r> {
         Given::Text(self.0.borrow())
     }
@@ -339,7 +341,7 @@ impl<'r, T: Serialize> FallbackSerialize<'r> for Maybe<'r, T> {
     }
 }
 
-/// The second fallback of `given`: a field that cannot be read by name.
+/// The second fallback for `given`: the field cannot be read by name.
 pub trait FallbackOpaque<'r> {
     fn given(&self) -> Given<'r>;
 }

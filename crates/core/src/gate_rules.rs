@@ -1,9 +1,9 @@
-//! The rules of `#[eval]` gates that need the specs of its metrics. If a rule is broken, its function returns a
-//! message: the mistake, the value found and a fix.
+//! The rules for `#[eval]` gates that depend on the metrics' specs. If a rule is broken, its function returns a message
+//! that states the mistake, the value found and a fix.
 //!
-//! The macro emits them as constants, so `cargo check` shows the message at the gate; `specs` then has the metrics
-//! whose types the attribute names. The harness checks them again before the first row, with the specs of all metrics
-//! as built.
+//! The macro emits the rules as constants, so `cargo check` shows the message at the gate; `specs` then contains the
+//! metrics whose types the attribute names. The harness checks the rules again before the first row, using the specs of
+//! all built metrics.
 
 pub use crate::sentence::check;
 use crate::sentence::{self, Sentence, same, sentence, unless};
@@ -58,8 +58,8 @@ const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
 
 /// Checks that a gate's bound is valid for its metric.
 ///
-/// The bound must point in the metric's direction and lie in its range. For example, a metric for which higher is
-/// better needs a lower bound.
+/// The bound must point in the metric's direction and lie in its range. For example, a higher-is-better metric needs a
+/// lower bound.
 ///
 /// `end` is `lower`, `upper` or empty, and `text` is the bound as written.
 pub const fn bound_fits(
@@ -98,7 +98,7 @@ pub const fn bound_fits(
     sentence::bound_fits("bound", of.as_str(), range, is_at_least, bound)
 }
 
-/// Checks that a margin is narrower than the metric's range.
+/// Checks that a margin is smaller than the metric's range.
 pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Option<Sentence> {
     let Some(at) = position(specs, name) else {
         return None;

@@ -1,4 +1,4 @@
-//! Catches panics of programs and metrics and returns them as values.
+//! Catches panics in programs and metrics and returns them as values.
 //!
 //! `run/evaluate/row/row_scores.rs` decides the outcome of a row whose metric or program panicked.
 
@@ -10,10 +10,10 @@ use std::pin::Pin;
 use std::sync::Once;
 use std::task::{Context, Poll};
 
-/// A panic that was caught.
+/// A caught panic.
 pub struct Panic {
     pub message: String,
-    /// The location and backtrace of the panic, if requested.
+    /// The panic's location and backtrace, if requested.
     pub traceback: Option<String>,
 }
 
@@ -85,7 +85,7 @@ fn record_tracebacks() {
     });
 }
 
-/// Returns the message of a panic's payload.
+/// Returns the message in a panic's payload.
 pub fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
@@ -94,7 +94,7 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a value that is not a string".to_owned())
 }
 
-/// Returns the message of a panic, consuming the panic's payload.
+/// Returns the message in a panic's payload, consuming the payload.
 ///
 /// A payload that is not a string is leaked, because dropping it could panic again.
 pub fn into_message(payload: Box<dyn Any + Send>) -> String {

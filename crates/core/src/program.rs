@@ -1,6 +1,6 @@
 //! Programs: [`Module`], closures, their outputs and their errors.
 //!
-//! The file is long because the traits and `Module` are documented with programs that run.
+//! The file is long because the traits, including `Module`, are documented with runnable programs.
 
 use std::any::Any;
 use std::error::Error;
@@ -33,7 +33,7 @@ use crate::rows::{Example, Prediction};
     note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display` and borrows nothing"
 )]
 pub trait Fallible<T> {
-    /// Returns the value, or the message of the error.
+    /// Returns the value, or the error's message.
     ///
     /// The message includes all causes if the error is a [`ProgramError`](crate::ProgramError) or another `Box<dyn
     /// Error>`. It also includes them if the error's `{:#}` format shows them.
@@ -48,7 +48,7 @@ pub trait Fallible<T> {
     /// ```
     ///
     /// # Errors
-    /// Returns the message of the error.
+    /// Returns the error's message.
     fn into_result(self) -> Result<T, String>;
 }
 
@@ -81,7 +81,7 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing;\nfor dynamic rows, write `prediction! {{ \"answer\" => answer }}`"
 )]
 pub trait ProgramReturn<P> {
-    /// Converts the return value of a program to its output.
+    /// Converts a program's return value to a `ProgramOutput`.
     ///
     /// An error has the message that [`Fallible::into_result`] would return.
     ///
@@ -161,7 +161,7 @@ impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>,
     note = "pass a closure `|row: {G}| async move {{ .. }}`, the name (without `()`) of an `async fn program(row: {G}) -> {P}`, or a type that implements `Module`"
 )]
 pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
-    /// Runs the program on the inputs of one row.
+    /// Runs the program on one row's inputs.
     ///
     /// Returns the prediction together with what the program reports about its run.
     ///
@@ -187,10 +187,10 @@ pub trait Program<G, P, Kind>: IsProgram<G, Kind> + Send + Sync {
     ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send;
 }
 
-/// A function or [`Module`] that may be a [`Program`].
+/// A function or [`Module`] that might be a [`Program`].
 ///
 /// This separate trait lets the compiler explain why a function is not a program. For example, the function's future
-/// may not be `Send`.
+/// might not be `Send`.
 #[doc(hidden)]
 pub trait IsProgram<G, Kind> {}
 
@@ -318,7 +318,7 @@ pub trait Module: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the program. An evaluation counts the row as failed and continues.
+    /// Returns any error from the program. An evaluation counts the row as failed and continues.
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
 
     /// Runs the program once and returns its prediction with the trace, usage and latency.
@@ -401,7 +401,7 @@ pub trait Module: Send + Sync {
     }
 }
 
-/// Runs a module once on the inputs of an example, and turns a panic into an error.
+/// Runs a module once on an example's inputs, and turns a panic into an error.
 async fn forwarded<M: Module + ?Sized>(
     module: &M,
     example: &Example,
@@ -440,7 +440,7 @@ forward_module!(&M, Box<M>, Arc<M>);
 ///
 /// The error contains a message and, if the budget did not cover a model call, the budget.
 ///
-/// If the budget is the reason, a run counts the row as skipped instead of failed. This works only if your program
+/// If the budget caused the error, a run counts the row as skipped instead of failed. This works only if your program
 /// returns the original error or keeps it as a source.
 ///
 /// The original error is an [`LmError`](crate::lm::LmError), a [`ProgramError`] that contains one, or this type.
@@ -470,12 +470,12 @@ pub struct ProgramRunError {
 dsrs_metrics_values::debug_as_display!(ProgramRunError);
 
 conversions! {
-    /// An error without a budget.
+    /// Creates an error without a budget.
     String => ProgramRunError: |message| Self { message, budget_msats: None };
 }
 
 impl ProgramRunError {
-    /// Returns the error of a program and its causes.
+    /// Creates the error from a program's own error and its causes.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
         Self {
             message: with_sources(error),
@@ -483,7 +483,8 @@ impl ProgramRunError {
         }
     }
 
-    /// Does the same as [`of`](Self::of). If the error is not boxed, only causes that its `Display` shows are known.
+    /// Does the same as [`of`](Self::of) for any error type. If the error is not boxed, the only known causes are those
+    /// that its `Display` shows.
     pub(crate) fn of_any<E: fmt::Display + 'static>(error: &E) -> Self {
         match shown(error) {
             Some(error) => Self::of(error),
@@ -501,8 +502,8 @@ fn budget(error: &(dyn Error + 'static)) -> Option<u64> {
     })
 }
 
-/// Returns an error of a known type, or the one in a box, whose `Display` would not show its causes. `Box<dyn Error>`
-/// does not implement `Error`, so errors and boxes cannot have separate impls.
+/// Returns the error if it is boxed or has a known type. Its `Display` would not show its causes. `Box<dyn Error>` does
+/// not implement `Error`, so errors and boxes cannot have separate impls.
 fn shown<E: 'static>(error: &E) -> Option<&(dyn Error + 'static)> {
     let error: &dyn Any = error;
     if let Some(error) = error.downcast_ref::<ProgramError>() {

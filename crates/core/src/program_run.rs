@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::lm::LmReply;
 use crate::rows::{Prediction, Trace};
 
-/// The trace, usage and latency of one run of a program.
+/// The trace, usage and latency of one program run.
 ///
 /// Metrics can read these values, and each row's result contains them.
 ///
@@ -224,7 +224,7 @@ pub struct ProgramUsage {
     pub cost_msats: Option<u64>,
 }
 
-/// The usage of a program without calls: no tokens, and a cost of 0.
+/// Returns the usage of a program that makes no calls: no tokens, and a cost of 0.
 impl Default for ProgramUsage {
     fn default() -> Self {
         Self {
@@ -277,7 +277,7 @@ impl ProgramUsage {
     }
 }
 
-/// Adds tokens and cost. The cost of the sum is unknown if either cost is.
+/// Adds tokens and cost. The resulting cost is unknown if either cost is unknown.
 impl AddAssign for ProgramUsage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -287,7 +287,7 @@ impl AddAssign for ProgramUsage {
     }
 }
 
-/// Adds the tokens and cost of one reply. A number of tokens that the provider does not report counts as 0.
+/// Adds the tokens and cost of one reply. A token count that the provider does not report counts as 0.
 impl AddAssign<&LmReply> for ProgramUsage {
     fn add_assign(&mut self, reply: &LmReply) {
         *self += Self {

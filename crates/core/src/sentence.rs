@@ -1,10 +1,10 @@
-//! Formats messages in `const` functions, because compile errors contain numbers known only during const evaluation:
-//! the rules in `composite/rules.rs`, `gate_rules.rs` and `metric/param_group.rs`.
+//! Formats messages in `const` functions, because compile errors contain numbers known only during const evaluation.
+//! The rules in `composite/rules.rs`, `gate_rules.rs` and `metric/param_group.rs` use it.
 
 use crate::spec::ScoreRange;
 
 /// Joins strings and, in brackets, values: `sentence!("the weight " [decimal weight] " of " [name part])`. With
-/// `begin:`, it starts with another sentence.
+/// `begin:`, the message starts with another sentence.
 macro_rules! sentence {
     (@ $sentence:expr;) => { $sentence };
     (@ $sentence:expr; $text:literal $($rest:tt)*) => {
@@ -17,7 +17,7 @@ macro_rules! sentence {
     ($($part:tt)*) => { sentence!(@ $crate::sentence::Sentence::new(); $($part)*) };
 }
 
-/// Returns the message of a rule if it is broken: `unless!(a < b; "a message")`.
+/// Returns a rule's message if the rule is broken: `unless!(a < b; "a message")`.
 macro_rules! unless {
     ($is_kept:expr; $($part:tt)*) => {
         if $is_kept { None } else { Some(sentence!($($part)*)) }
@@ -134,7 +134,7 @@ impl Sentence {
         }
     }
 
-    /// Appends a number with up to twelve decimals, which hides the rounding error of 0.1 + 0.2 + 0.65.
+    /// Appends a number with up to twelve decimals, which hides rounding errors, such as in 0.1 + 0.2 + 0.65.
     pub(crate) const fn decimal(self, number: f64) -> Self {
         if number.is_nan() {
             return self.text("NaN");

@@ -141,7 +141,7 @@ impl Attribute for CompositeAttrs {
 }
 
 /// Returns the combinator `word` with the operands in the parentheses that follow. Operands of `weighted` have equal
-/// weights unless they have their own, and those of `gate` are its proxy and its truth.
+/// weights unless they set their own. The operands of `gate` are its proxy and its truth.
 fn rewritten(word: &str, rest: ParseStream<'_>) -> String {
     let group = rest.fork().parse::<Group>();
     let operands = group

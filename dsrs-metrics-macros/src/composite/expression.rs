@@ -13,9 +13,9 @@ pub(super) enum Expression {
     Decision(Decision),
 }
 
-/// `entity_f1(similarity = 0.9)`.
+/// A component, such as `entity_f1(similarity = 0.9)`.
 pub(super) struct Component {
-    /// As the user wrote it.
+    /// The component as the user wrote it.
     pub(super) text: String,
     /// The path to the metric's struct.
     pub(super) ty: Path,
@@ -44,7 +44,7 @@ pub(super) struct Combination {
     pub(super) is_complete: bool,
 }
 
-/// `gate(proxy(..) >= 0.5, truth(..))`.
+/// A gate, such as `gate(proxy(..) >= 0.5, truth(..))`.
 pub(super) struct Gate {
     pub(super) word: Ident,
     pub(super) proxies: Vec<Part>,
@@ -65,7 +65,7 @@ pub(super) struct Decision {
     pub(super) span: Span,
 }
 
-/// `Partly | Wrong => 0.0`.
+/// A branch, such as `Partly | Wrong => 0.0`.
 pub(super) struct Branch {
     pub(super) answers: Vec<Ident>,
     pub(super) to: Target,
@@ -74,7 +74,7 @@ pub(super) struct Branch {
 /// Where a branch leads.
 pub(super) enum Target {
     Score(Expr),
-    /// The number of a part of the decision.
+    /// The index of one of the decision's parts.
     Part(usize),
 }
 
@@ -150,7 +150,7 @@ pub(super) fn is_verdict(expression: &Expression) -> bool {
     )
 }
 
-/// Returns `true` if the expression may have a threshold. A gate with one truth has the threshold of that truth.
+/// Returns `true` if the expression might have a threshold. A gate with one truth has that truth's threshold.
 pub(super) fn may_have_a_threshold(expression: &Expression) -> bool {
     matches!(expression, Expression::Gate(gate) if gate.truths.len() == 1)
 }

@@ -9,7 +9,7 @@ use crate::shared::attributes::{is_cfg, take_duplicates};
 use crate::shared::errors::Errors;
 use crate::shared::function::item::without_roles;
 
-/// `struct HeritageRag;`
+/// The unit struct, such as `struct HeritageRag;`.
 pub(super) struct Item {
     pub(super) item: ItemStruct,
 }

@@ -1,4 +1,4 @@
-//! The rules that the tokens show. Rules on metric specs are constants in the expansion.
+//! The rules that can be checked on tokens. Rules on metric specs are constants in the expansion.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +96,7 @@ fn check_early(gate: &Gate, early: &Early, errors: &mut Errors) {
     errors.at_span(gate.ends.0, reason);
 }
 
-/// Reports a return type that is no prediction. rustc checks the others.
+/// Reports a return type that is not a prediction. rustc checks all other types.
 fn check_prediction(function: &Function, errors: &mut Errors) {
     const OTHERS: [&str; 4] = ["Value", "Example", "char", "Duration"];
     let ReturnType::Type(_, ty) = &function.sig.output else {

@@ -1,6 +1,6 @@
 //! Expands a checked eval into its rules and its test.
 //!
-//! The file is long because each key of `#[eval]` becomes a part of one generated test.
+//! The file is long because each key of `#[eval]` becomes part of one generated test.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -120,7 +120,7 @@ impl Context<'_> {
         }
     }
 
-    /// The types of gold rows and predictions.
+    /// Returns the types of gold rows and predictions.
     fn row_types(&self) -> (TokenStream, TokenStream) {
         let Self {
             span,
@@ -143,7 +143,7 @@ impl Context<'_> {
         (gold, pred)
     }
 
-    /// `.metric(..)`, or `.truth(..)` for one that judges a sample.
+    /// Returns `.metric(..)`, or `.truth(..)` for a metric that judges a sample.
     fn metric_call(&self, metric: &MetricOfEval) -> TokenStream {
         let value = self.metric(metric);
         let Some(SampleOfEval { rows, by }) = &metric.sample else {
@@ -260,7 +260,7 @@ impl Context<'_> {
         {
             call("current_thread", None);
         }
-        // A run that pays for calls keeps what it paid for, where its predictions can be stored.
+        // A run that pays for calls keeps what it paid for if its predictions can be stored.
         let is_dynamic = params::returned(self.function)
             .0
             .is_none_or(|it| last_segment_is(&it, "Prediction"));
@@ -350,7 +350,7 @@ impl Context<'_> {
         }
     }
 
-    /// The call that runs the eval.
+    /// Returns the call that runs the eval.
     fn run(&self, pred: &TokenStream) -> TokenStream {
         let Self {
             span,
@@ -402,7 +402,7 @@ impl Context<'_> {
                         form = quote_spanned!(*span=> #private::Optional<#form>);
                     }
                     let (name, written) = (&input.name, as_written(&input.ty));
-                    // The name `row` is that of the closure, also if another macro wrote the type.
+                    // The name `row` is that of the closure, even if another macro wrote the type.
                     let at = input.ty.span().resolved_at(*span);
                     quote_spanned!(at=> let #local = #evals::input::<#form>(&row, #name, #written)?;)
                 });
@@ -426,14 +426,14 @@ impl Context<'_> {
                 )
             }
         };
-        // A block of its own, so that the return type of the closure is inferred.
+        // A separate block, so that the closure's return type is inferred.
         let mut body = Group::new(Delimiter::Brace, body);
         body.set_span(*span);
         quote_spanned!(*span=> .run(|row: #row| async move #body))
     }
 }
 
-/// The field of a typed row as an argument.
+/// Returns the field of a typed row as an argument.
 fn field(input: &Input, item: Span) -> TokenStream {
     let span = input.span.resolved_at(item);
     // A keyword is a raw identifier.

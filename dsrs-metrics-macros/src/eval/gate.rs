@@ -27,7 +27,7 @@ pub(super) enum End {
     Upper,
 }
 
-/// `>=` or `<=`.
+/// The operator `>=` or `<=`.
 #[derive(Clone, Copy)]
 pub(super) struct Operator {
     pub(super) is_at_least: bool,
@@ -164,7 +164,7 @@ impl Kind {
         })
     }
 
-    /// `lower(f1) >= 0.8`, `passed_at(3) >= 0.9`, `each("topic", f1 >= 0.7)`
+    /// Parses `lower(f1) >= 0.8`, `passed_at(3) >= 0.9` or `each("topic", f1 >= 0.7)`.
     fn function(word: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         let content;
         parenthesized!(content in input);
@@ -229,7 +229,7 @@ impl Kind {
         }
     }
 
-    /// `em.no_worse(by = 0.02)`, `em.better()`, `em.passed_at(3) >= 0.9`
+    /// Parses `em.no_worse(by = 0.02)`, `em.better()` or `em.passed_at(3) >= 0.9`.
     fn method(metric: Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         let method = input.call(Ident::parse_any)?;
         let name = method.to_string();
@@ -327,7 +327,7 @@ impl Kind {
     }
 }
 
-/// Returns the gate that was meant by another name of the mean or of an end of the interval.
+/// Returns the intended gate if the mean or an end of the interval has another name.
 fn estimate(word: &str, metric: &TokenStream, input: ParseStream<'_>) -> Option<String> {
     let rest = as_written(list::to_comma(&input.fork()).ok()?);
     let bound = rest.trim_start_matches(['(', ')', '<', '>', '=', ' ']);

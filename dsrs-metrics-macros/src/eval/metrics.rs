@@ -13,7 +13,7 @@ use crate::shared::tokens::{as_written, ends};
 /// A metric of an eval.
 pub(super) struct MetricOfEval {
     pub(super) value: Value,
-    /// The struct of the metric, if the tokens name it.
+    /// The metric's struct, if the tokens name it.
     pub(super) ty: Option<Path>,
     pub(super) span: Span,
     /// The rows that the metric of `truth(..)` judges.
@@ -27,7 +27,7 @@ pub(super) struct SampleOfEval {
 }
 
 pub(super) enum Value {
-    /// The default value of the struct.
+    /// The struct's default value.
     Default,
     Expression(Box<Expr>),
 }

@@ -147,8 +147,8 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
     name
 }
 
-/// Returns the type of the prediction, which is the return type without `Result` and `ProgramOutput` (`None` for the
-/// default `Prediction`), and `true` if it is a `Result`.
+/// Returns the type of the prediction (`None` for the default `Prediction`), and `true` if the return type is a
+/// `Result`. The prediction's type is the return type without `Result` and `ProgramOutput`.
 pub(super) fn returned(function: &Function) -> (Option<Type>, bool) {
     let ReturnType::Type(_, ty) = &function.sig.output else {
         return (Some(syn::parse_quote!(())), false);

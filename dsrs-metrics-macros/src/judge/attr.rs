@@ -27,11 +27,11 @@ pub(crate) struct JudgeAttrs {
     pub(crate) scoring: ScoringAttrs,
     /// The inputs and steps that the last call reads.
     pub(crate) from: Option<From>,
-    /// The fingerprint of the settings from which a score is computed.
+    /// The fingerprint of the settings used to compute a score.
     pub(crate) code: u64,
 }
 
-/// The settings from which a score is computed. Those of the prompt and the models are compared by value instead.
+/// The settings used to compute a score. The settings of the prompt and the models are compared by value instead.
 const CODE: [&str; 9] = [
     "score",
     "pairwise",

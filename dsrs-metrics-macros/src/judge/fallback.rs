@@ -13,7 +13,7 @@ use crate::shared::function::fallback::stub;
 use crate::shared::function::model::Model;
 use crate::shared::types::ungrouped;
 
-/// The setters of a judge that is built, besides that of the demonstrations.
+/// The setters of a judge that is already built, except the one for demonstrations.
 const WITH: [&str; 2] = ["with_instruction", "with_context"];
 
 pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
@@ -74,7 +74,7 @@ fn parts(judge: &Judge, metric: &Model) -> TokenStream {
     }
 }
 
-/// Returns the struct without borrowed fields, for which rustc would report a missing lifetime.
+/// Returns the struct without borrowed fields, because rustc would report a missing lifetime for them.
 fn without_references(judge: &Judge) -> TokenStream {
     let mut item = judge.item.clone();
     for field in &mut item.fields {

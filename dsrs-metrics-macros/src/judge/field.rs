@@ -45,7 +45,7 @@ pub(crate) struct InputAttr {
     pub(crate) rename: Option<LitStr>,
     /// `default` or `default = value`, as written.
     pub(crate) default: Option<TokenStream>,
-    /// `true` or not set for a parameter that is in the prompt.
+    /// `true` or `None` if the parameter is in the prompt.
     pub(crate) in_prompt: Option<LitBool>,
     pub(crate) desc: Option<LitStr>,
 }
@@ -60,7 +60,7 @@ pub(crate) enum FieldAttr {
 const NAMES: [&str; 4] = ["input", "output", "param", "step"];
 
 impl FieldAttr {
-    /// Removes the judge's attributes from the attributes of a field and parses them.
+    /// Removes the judge's attributes from a field's attributes and parses them.
     pub(crate) fn take(attrs: &mut Vec<SynAttribute>, errors: &mut Errors) -> Option<Self> {
         let mut taken: Option<(&str, Self)> = None;
         attrs.retain(|attr| {
@@ -147,7 +147,7 @@ impl FieldAttr {
     }
 }
 
-/// Returns the name of one of the judge's attributes. Reports its plural.
+/// Returns the attribute's name if it is one of the judge's attributes. Reports the plural of a name.
 fn name(attr: &SynAttribute, errors: &mut Errors) -> Option<&'static str> {
     let found = attr.path().get_ident()?.to_string();
     let name = NAMES
@@ -399,7 +399,7 @@ fn unknown_source(name: &str) -> String {
     }
 }
 
-/// Returns the key for the description of a field in the prompt.
+/// Returns the key for a field's description in the prompt.
 pub(super) const fn desc<A>(read: Read<A>) -> Key<A> {
     Key::new("desc", Kind::Text, "desc = \"..\"", "a string", read)
 }

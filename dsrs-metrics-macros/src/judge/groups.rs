@@ -1,7 +1,7 @@
-//! The groups of keys in `#[judge(..)]`: `panel(..)`, `turns(..)` and `scoring(..)`. Every key belongs to one place: a
+//! The groups of keys in `#[judge(..)]`: `panel(..)`, `turns(..)` and `scoring(..)`. Every key belongs in one place: a
 //! key outside of its group is reported, and then read as if it were inside.
 //!
-//! The file is long because each key of a group has its value and its message.
+//! The file is long because each key of a group has its own value and message.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -263,7 +263,8 @@ impl Attribute for ScoringAttrs {
     }
 }
 
-/// A key that was written outside of its group, and earlier had this name: the name, the group, and the key.
+/// Keys written outside of their groups, as in earlier versions: the name of the key there, its group, and its name in
+/// the group.
 const OUTSIDE: [(&str, &str, &str); 14] = [
     ("models", "panel", "models"),
     ("panel", "panel", "models"),
@@ -323,7 +324,7 @@ fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     items.map(|item| item.into_iter().collect()).collect()
 }
 
-/// Reports the keys outside of their groups, and moves them into it.
+/// Reports the keys outside of their groups, and moves them into their groups.
 pub(super) fn regroup(args: TokenStream, errors: &mut Errors) -> TokenStream {
     let items = split(args.clone());
     let mut outside: Vec<Outside> = items.iter().filter_map(|item| Outside::of(item)).collect();
@@ -384,7 +385,8 @@ fn group(item: &[TokenTree]) -> Option<(&'static str, TokenStream)> {
     Some((name, group.stream()))
 }
 
-/// Returns the items with those of groups outside, under the names that the fingerprint of a judge's code has for them.
+/// Returns the items with grouped keys moved outside of their groups, under the names that the fingerprint of a judge's
+/// code uses for them.
 fn ungrouped(args: TokenStream) -> TokenStream {
     let mut flat: Vec<TokenStream> = Vec::new();
     for item in split(args) {
@@ -407,7 +409,8 @@ fn ungrouped(args: TokenStream) -> TokenStream {
     quote!(#(#flat),*)
 }
 
-/// Returns the fingerprint of the settings for which `is_code` returns `true`, named as outside of their groups.
+/// Returns the fingerprint of the settings that `is_code` selects, under the names that they have outside of their
+/// groups.
 pub(super) fn code(args: TokenStream, is_code: &dyn Fn(&str) -> bool) -> u64 {
     attrs::code::<JudgeAttrs>(ungrouped(args), &|key| is_code(key), &|word| {
         OUTSIDE.iter().any(|(name, _, _)| word == *name)

@@ -1,5 +1,4 @@
-//! The range that a score has by construction, derived from the ranges of the outputs and the operations of its
-//! expression.
+//! The range that a score has by construction, derived from the outputs' ranges and the operations in its expression.
 
 use proc_macro2::Literal;
 use syn::{BinOp, Block, Expr, Lit, Stmt, UnOp};

@@ -18,7 +18,7 @@ use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 use crate::shared::types::option_of;
 
-/// The field of a judge for its panel of models.
+/// A judge's field for its panel of models.
 pub(crate) const PANEL: &str = "panel";
 
 /// The setters of a judge's builder besides its parameters.
@@ -31,7 +31,7 @@ pub(crate) const SETTERS: [&str; 6] = [
     "quorum",
 ];
 
-/// The setters of a judge's settings. A parameter of the same name replaces one.
+/// The setters for a judge's settings. A parameter with the same name replaces a setter.
 pub(crate) const SETTINGS: [&str; 6] = [
     "threshold",
     "strict",
@@ -71,8 +71,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     Some(model)
 }
 
-/// Returns the judge's name in a composite: in snake case if that resolves to the struct, otherwise the name of the
-/// struct.
+/// Returns the judge's name in a composite: in snake case if that resolves to the struct, otherwise the struct's name.
 fn component(struct_name: &str) -> String {
     let snake = names::lower_snake(struct_name);
     if names::struct_name(&snake) == struct_name {
@@ -145,7 +144,7 @@ fn function(judge: &Judge, attrs: &Settings) -> TokenStream {
     }
 }
 
-/// Returns the type of the judge's score: that of the row, if the judge scores turns or means.
+/// Returns the type of the judge's score. If the judge scores turns or means, this is the type of the row's score.
 fn kind(judge: &Judge) -> TokenStream {
     let span = judge.span();
     match judge.has_verdicts() && judge.attrs.turns.is_none() {

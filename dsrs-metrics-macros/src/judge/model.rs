@@ -1,6 +1,6 @@
 //! The model of a `#[judge]` struct: its inputs, its outputs and its score.
 //!
-//! The file is long because the inputs, outputs and score of a judge are read together.
+//! The file is long because a judge's inputs, outputs and score are read together.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -17,7 +17,7 @@ use crate::shared::types::{is_integer, last_segment_is, option_of, ungrouped, ve
 
 /// A `#[judge]` struct, parsed as completely as its errors allow.
 pub(crate) struct Judge {
-    /// The struct without the attributes of the macro.
+    /// The struct without the macro's attributes.
     pub(crate) item: ItemStruct,
     pub(crate) attrs: JudgeAttrs,
     pub(crate) inputs: Vec<Input>,
@@ -46,11 +46,11 @@ pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     pub(crate) docs: Vec<Attribute>,
-    /// The description of the field in the prompt.
+    /// The field's description in the prompt.
     pub(crate) desc: String,
 }
 
-/// The score of the judge.
+/// The judge's score.
 pub(crate) struct Score {
     pub(crate) expr: Expr,
     pub(crate) is_verdict: bool,
@@ -336,7 +336,7 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
     errors.at(ident, message);
 }
 
-/// Returns an example of the score of a list.
+/// Returns an example of a list's score.
 pub(crate) fn share(list: &Field) -> String {
     let is_counted = match vec_of(&list.ty) {
         Some(item) if is_bool(item) => "it",

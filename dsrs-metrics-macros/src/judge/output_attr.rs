@@ -20,13 +20,13 @@ pub(crate) struct OutputAttr {
     pub(crate) cost: Option<LitStr>,
     pub(crate) each: Option<Ident>,
     pub(crate) empty: Option<Expr>,
-    /// The list to whose items the items of this output refer by number.
+    /// The list that this output's items refer to by number.
     pub(crate) cites: Option<Ident>,
     pub(crate) max_items: Option<LitInt>,
     pub(crate) range: Option<Expr>,
     pub(crate) labels: Option<Labels>,
     pub(crate) desc: Option<LitStr>,
-    /// The keys whose value is already reported.
+    /// The keys whose invalid values are already reported.
     unreadable: Vec<&'static str>,
 }
 

@@ -49,7 +49,7 @@ pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
     check_names(judge, expr, errors);
 }
 
-/// Reports strings that an output with labels is compared with, and that are none of its labels.
+/// Reports strings that an output with labels is compared with but that are not among its labels.
 struct Comparisons<'a> {
     outputs: &'a [Output],
     errors: &'a mut Errors,
@@ -136,7 +136,7 @@ fn check_names(judge: &Judge, expr: &Expr, errors: &mut Errors) {
     }
 }
 
-/// Returns `true` if a name in the expression may be a different value than the output with this name.
+/// Returns `true` if a name in the expression might refer to a different value than the output with this name.
 pub(super) fn binds_output(judge: &Judge, expr: &Expr) -> bool {
     let mut bound = Bound::default();
     bound.visit_expr(expr);
@@ -297,7 +297,7 @@ struct Checked<'a> {
     overflow: &'a Ident,
 }
 
-/// The integer type of an expression, if known. A literal may be of any type.
+/// The integer type of an expression, if known. A literal can have any type.
 #[derive(Clone, PartialEq)]
 enum Integer {
     Any,

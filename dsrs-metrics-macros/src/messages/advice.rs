@@ -1,6 +1,7 @@
-//! Applies the advice of every recorded message to the source that it is about, and expands the result. The advice is right
-//! if the error is gone and no other has come. `tests/advice.expected` has the lines that the advice makes of the
-//! mistakes: they say what was meant, and a change of them is reviewed like a change of a message.
+//! Applies the advice in every recorded message to the source that the message is about, and expands the result. The
+//! advice is right if the error disappears and no new one appears. `tests/advice.expected` has the lines that the
+//! advice turns the mistakes into. They show what was meant, and a change to them is reviewed like a change to a
+//! message.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +12,7 @@ use proc_macro2::LineColumn;
 use super::expansion::{self, Found};
 use super::{folder, has_extension, is_recording, paths, rendering};
 
-/// The words before an advice in backticks.
+/// The words before advice in backticks.
 const WORDS: [&str; 5] = ["write `", "did you mean `", "add `", "remove `", "move `"];
 
 #[test]
@@ -25,7 +26,7 @@ fn advice_removes_the_error_that_it_is_given_for() {
     assert!(found == expected, "{}", rendering::diff(&expected, &found));
 }
 
-/// Returns a paragraph for each message with advice: the message, and the line as it is after the advice.
+/// Returns a paragraph for each message with advice: the message, and the line after the advice is applied.
 fn every_advice() -> String {
     let mut text = String::new();
     let (mut applied, mut count) = (0, 0);
@@ -153,7 +154,7 @@ fn edits(chars: &[char], (start, end): (usize, usize), text: &str) -> Vec<Edit> 
         edit(*from, *from, &format!("{text} "));
         edit(*to, *to, &format!(", {text}"));
     }
-    // In the attribute of the item.
+    // Inside the item's attribute.
     for (from, to) in attributes(chars) {
         let inside = &chars[from..to];
         let name: String = inside
@@ -178,7 +179,7 @@ fn edits(chars: &[char], (start, end): (usize, usize), text: &str) -> Vec<Edit> 
     edits
 }
 
-/// Returns the ways to remove the characters, with a comma beside them.
+/// Returns the ways to remove the characters, together with an adjacent comma.
 fn without(chars: &[char], from: usize, to: usize) -> Vec<Edit> {
     let remove = |from, to| Edit {
         from,
@@ -202,7 +203,7 @@ fn without(chars: &[char], from: usize, to: usize) -> Vec<Edit> {
     all
 }
 
-/// Returns the range of the tokens, and of the items around them, from the inside outwards.
+/// Returns the ranges of the tokens and of the items around them, from the inside out.
 fn enclosing(chars: &[char], start: usize, end: usize) -> Vec<(usize, usize)> {
     let mut ranges = vec![(start, end)];
     let (mut from, mut to) = (start, end);
@@ -284,7 +285,7 @@ fn offset(chars: &[char], at: LineColumn) -> usize {
     (before + at.column).min(chars.len())
 }
 
-/// Returns how often a source uses a macro of this crate, which no advice removes.
+/// Returns how many times a source uses this crate's macros. No advice removes a use.
 fn uses(source: &str) -> usize {
     let names = [
         "#[metric",

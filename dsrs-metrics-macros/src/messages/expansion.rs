@@ -13,7 +13,7 @@ pub(super) struct Found {
     pub(super) end: LineColumn,
 }
 
-/// Returns all errors of the expansions in a source file, in the order in which they are emitted.
+/// Returns all errors of the expansions in a source file, in the order they are emitted.
 pub(super) fn errors(source: &str) -> Result<Vec<Found>, LexError> {
     let tokens: TokenStream2 = source.parse()?;
     let file = tokens

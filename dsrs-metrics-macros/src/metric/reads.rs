@@ -1,4 +1,4 @@
-//! Reports a metric that reads nothing and so gives every row the same score.
+//! Reports a metric that reads nothing and therefore gives every row the same score.
 
 use crate::shared::errors::Errors;
 use crate::shared::function::model::Model;

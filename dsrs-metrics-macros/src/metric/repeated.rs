@@ -7,7 +7,7 @@ use crate::shared::function::model::Model;
 use crate::shared::function::param::{Binding, Param};
 use crate::shared::tokens::as_written;
 
-/// Rejects a parameter with the same name as another, for which rustc would suggest no solution.
+/// Rejects a parameter that has the same name as another one, because rustc would suggest no solution.
 pub(super) fn check(model: &Model, errors: &mut Errors) {
     for (index, param) in model.params.iter().enumerate() {
         let Some(ident) = &param.ident else { continue };

@@ -11,7 +11,7 @@ pub(crate) const MSATS_PER_USD: &str = "1000000";
 pub(crate) enum AmountError {
     /// The amount has no unit.
     NoUnit { number: String },
-    /// The amount does not begin with a number, or has another unit.
+    /// The amount does not begin with a number, or its unit is unknown.
     Unit {
         found: String,
         msats_per_usd: String,
@@ -74,7 +74,7 @@ impl AmountError {
     }
 }
 
-/// Returns the amount that was probably meant with another unit: `0.01 usd` for `$0.01`.
+/// Returns the amount that was probably meant if the unit was written differently: `0.01 usd` for `$0.01`.
 fn meant(found: &str) -> Option<String> {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let number: String = found.chars().filter(|c| is_digit(*c)).collect();
@@ -134,8 +134,8 @@ pub(crate) fn parse(text: &str, msats_per_usd: &str) -> Result<u64, AmountError>
     }
 }
 
-/// Returns the whole part of a product of decimal numbers, and `true` if there is a remainder; `None` if they have too
-/// many digits.
+/// Returns the whole part of a product of decimal numbers, and `true` if there is a remainder. Returns `None` if the
+/// numbers have too many digits.
 fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     let ((a, a_scale), (b, b_scale)) = (digits(a)?, digits(b)?);
     let product = a.checked_mul(b)?;
@@ -143,7 +143,7 @@ fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     Some((product / divisor, product % divisor != 0))
 }
 
-/// Returns the digits of a decimal number, and how many of them follow the point.
+/// Returns the digits of a decimal number, and how many of them follow the decimal point.
 fn digits(number: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');

@@ -1,7 +1,7 @@
 //! Parses attributes. An attribute declares a table of keys, and each key parses its value into the attribute's struct.
 //! A hook parses items of another form, such as the expression of a composite.
 //!
-//! The file is long because each kind of value has its parser and its message.
+//! The file is long because each kind of value has its own parser and message.
 
 use proc_macro2::{Group, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -17,10 +17,10 @@ use super::values::meant_range;
 
 /// An attribute with a table of keys.
 pub(crate) trait Attribute: Sized + 'static {
-    /// The name of the attribute in messages.
+    /// The attribute's name in messages.
     const NAME: &'static str;
     const KEYS: &'static [Key<Self>];
-    /// An item of the attribute in messages.
+    /// An example item of the attribute, for messages.
     const EXAMPLE: &'static str = "threshold = 0.5";
 
     /// Parses an item that is not `key`, `key = value` or `key(..)`. Returns `None` if the next
@@ -107,8 +107,8 @@ pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Erro
     attrs
 }
 
-/// Returns the fingerprint of the items whose keys are code. `is_other` returns `true` for words that are keys besides
-/// those of the attribute.
+/// Returns the fingerprint of the items whose keys are code. `is_other` returns `true` for words that are keys in
+/// addition to the attribute's own.
 pub(crate) fn code<A: Attribute>(
     args: TokenStream,
     is_code: &dyn Fn(&str) -> bool,
@@ -274,7 +274,7 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// Parses `key(..)`, whose content are the items of a group of keys.
+    /// Parses `key(..)`, which contains a group's items.
     pub(crate) fn group<B: Attribute>(&self, into: &mut B, errors: &mut Errors) -> Result<()> {
         let Self {
             key, form, what, ..

@@ -12,8 +12,8 @@ pub(crate) struct Paths<'a> {
     pub(crate) private: &'a TokenStream,
 }
 
-/// Emits `SPEC` as a `const`, and the inherent methods that read from it. `own` is the spec of one value, if it may
-/// differ from the type's; `cost` is the maximum expected cost of a call of one value.
+/// Emits `SPEC` as a `const`, and the inherent methods that read from it. `own` is one value's spec, if it can differ
+/// from the type's; `cost` is the maximum expected cost of one call to a value.
 pub(crate) fn spec_readers(
     paths: &Paths<'_>,
     vis: &Visibility,
@@ -134,8 +134,8 @@ pub(crate) fn calls(
 }
 
 /// Emits a constant whose evaluation fails at the tokens from `start` to `end`, with a rule's message, if the rule is
-/// broken. `__rules` is the rule's module in the runtime crate, with its function `check`. `guard` are
-/// further arguments of it, each followed by a comma.
+/// broken. `__rules` is the rule's module in the runtime crate, with its function `check`. `guard` contains additional
+/// arguments for `check`, each followed by a comma.
 pub(crate) fn rule(
     span: Span,
     (start, end): (Span, Span),

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// The errors found so far. Dropping it with errors in it panics, because they would be lost; [`Errors::finish`] takes
-/// them out.
+/// The errors found so far. Dropping a value that still contains errors panics, because they would be lost;
+/// [`Errors::finish`] takes them out.
 #[derive(Default)]
 pub(crate) struct Errors {
     found: Option<syn::Error>,

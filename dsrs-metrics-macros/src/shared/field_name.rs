@@ -1,9 +1,9 @@
-//! Names of fields as types.
+//! Field names as types.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
 
-/// The number of bytes of a name in one constant.
+/// The number of bytes that one constant holds of a field name.
 const WIDTH: usize = 16;
 
 /// Returns a field name as a type: its UTF-8 bytes in constants of sixteen bytes. The last constant is padded with

@@ -1,7 +1,7 @@
 //! The fingerprint of a metric's code: a hash of its tokens, which changes with the code but not with its layout.
 //!
-//! It covers the kinds and texts of tokens. It skips what does not change a score: spans, white space, comments,
-//! documentation, lint attributes, trailing commas, and the delimiter-free groups around the arguments of a
+//! The fingerprint covers the kinds and texts of tokens. It skips what does not change a score: spans, whitespace,
+//! comments, documentation, lint attributes, trailing commas, and the delimiter-free groups around the arguments of a
 //! `macro_rules` macro. It covers neither the functions that the code calls nor which items a `cfg` removes.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};

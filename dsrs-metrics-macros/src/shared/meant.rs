@@ -1,4 +1,4 @@
-//! The metric that was meant by an expression, where only the name of one is expected.
+//! Finds the metric that was meant by an expression where only a metric's name is expected.
 
 use proc_macro2::TokenStream;
 use syn::{Expr, Lit, Member, Path, Stmt};
@@ -7,7 +7,7 @@ use super::tokens::{as_written, is_ident};
 
 /// Calls that wrap a metric in something else.
 const WRAPPERS: [&str; 6] = ["Box", "Arc", "Rc", "Some", "metric", "dyn_metric"];
-/// Functions that create a metric, and items of it.
+/// Functions that create a metric, and a metric's other items.
 const ITEMS: [&str; 6] = ["builder", "default", "new", "score", "evaluate", "SPEC"];
 /// Methods that set no parameter.
 const METHODS: [&str; 8] = [
@@ -116,7 +116,7 @@ fn metric(expression: &Expr) -> Option<Meant> {
     }
 }
 
-/// Returns the metric whose path this is, or whose item.
+/// Returns the metric that this path names, or whose item it names.
 fn named(path: &Path) -> Option<Meant> {
     let mut path = path.clone();
     let last = path.segments.last()?.ident.to_string();

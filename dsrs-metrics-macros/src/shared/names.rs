@@ -106,7 +106,8 @@ pub(crate) fn runtime_at(krate: Option<&syn::Path>, span: Span, item: Span) -> T
     krate.map_or_else(|| quote_spanned!(span=> ::#name), ToTokens::to_token_stream)
 }
 
-/// Renames the function of a metric at the end of a path to the metric's struct: `rag::entity_f1` to `rag::EntityF1`.
+/// Replaces a metric's function at the end of a path with the metric's struct: `rag::entity_f1` becomes
+/// `rag::EntityF1`.
 pub(crate) fn name_struct(path: &mut syn::Path) {
     let Some(last) = path
         .segments
@@ -190,7 +191,7 @@ const PRELUDE: [&str; 53] = [
     "Trajectory",
 ];
 
-/// Returns `true` if a struct of this name would shadow an item of the prelude.
+/// Returns `true` if a struct with this name would shadow an item in the prelude.
 pub(crate) fn shadows_prelude(ident: &Ident) -> bool {
     PRELUDE.iter().any(|name| ident == name)
 }

@@ -88,7 +88,7 @@ pub(crate) fn is_literal(expr: &Expr) -> bool {
     literal(expr).is_some()
 }
 
-/// Returns `true` if an expression may be a number: a number literal, or anything but a literal.
+/// Returns `true` if an expression might be a number: a number literal, or anything but a literal.
 pub(crate) fn may_be_a_number(expr: &Expr) -> bool {
     !matches!(expr, Expr::Lit(_)) || is_literal(expr)
 }

@@ -126,7 +126,7 @@ impl<A: AsMut<Settings>> Key<A> {
     );
 }
 
-/// Parses the path of a crate. Rejects `Self`, which is a type that no `use` may name.
+/// Parses the path of a crate. Rejects `Self`, which is a type that a `use` cannot name.
 fn crate_path(input: ParseStream<'_>) -> Result<Path> {
     let path = input.call(Path::parse_mod_style)?;
     match path.segments.iter().any(|segment| segment.ident == "Self") {

@@ -47,7 +47,7 @@ pub(crate) fn parsed<T: syn::parse::Parse>(text: &str) -> Option<T> {
         .flatten()
 }
 
-/// Returns the spans of the first and of the last token.
+/// Returns the spans of the first and last tokens.
 pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     let mut spans = tokens
         .to_token_stream()

@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericArgument, Lifetime, PathArguments, Type, TypeReference};
 
-/// The form in which a parameter is read.
+/// How a parameter is read.
 pub(crate) enum Form<'a> {
     /// `&str`
     Text,
@@ -46,7 +46,7 @@ impl<'a> Form<'a> {
         !matches!(self, Self::Owned(_))
     }
 
-    /// Returns the form as a type of the runtime crate, with the type of the field as its parameter.
+    /// Returns the form as a type from the runtime crate, with the field's type as its parameter.
     pub(crate) fn read_as(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
         let span = private.span();
         match self {

@@ -1,5 +1,5 @@
-//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or says which
-//! rule it breaks.
+//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or reports the
+//! rule that the expression breaks.
 
 use super::OnMissing;
 use super::derived::{Derived, total_cost};
@@ -17,7 +17,7 @@ pub(super) struct Leaves<L> {
     inverted: bool,
 }
 
-/// The operator, the operands and the properties of a node.
+/// A node's operator, operands and properties.
 type Resolved = (Operator, Vec<Node>, Derived);
 
 fn known(parts: &[Node]) -> Vec<Derived> {
@@ -35,7 +35,7 @@ impl<L: Leaf> Leaves<L> {
 
     /// Resolves an expression, and adds each distinct component once.
     ///
-    /// After a mistake, the leaves must not be used.
+    /// If this method fails, the leaves must not be used.
     pub(super) fn resolve(&mut self, shape: Shape<L>) -> Result<Node, String> {
         let name = shape.name();
         let Shape { operator, parts } = shape;
@@ -105,7 +105,7 @@ impl<L: Leaf> Leaves<L> {
         }
     }
 
-    /// Resolves an operand, which needs a range in every combination.
+    /// Resolves an operand; every combination requires its operands to have a range.
     fn operand(&mut self, within: &str, part: Shape<L>) -> Result<Node, String> {
         let node = self.resolve(part)?;
         if node.known.range.is_none() {
@@ -117,7 +117,7 @@ impl<L: Leaf> Leaves<L> {
         Ok(node)
     }
 
-    /// Returns the number of a component.
+    /// Returns a component's number.
     fn leaf(&mut self, component: L) -> (usize, Derived) {
         let derived = Derived::of(&component.spec());
         let known = self.all.iter().position(|leaf| leaf.is(&component));
@@ -277,7 +277,7 @@ fn useless_bound(component: &str, within: &str) -> String {
     )
 }
 
-/// Returns the message of a broken rule as an error.
+/// Returns a broken rule's message as an error.
 fn holds(broken: Option<Sentence>) -> Result<(), String> {
     broken.map_or(Ok(()), |broken| Err(broken.as_str().to_owned()))
 }
@@ -286,7 +286,7 @@ fn bound_fits(of: &str, threshold: f64, derived: &Derived) -> Result<(), String>
     holds(rules::bound_fits("threshold", of, derived, threshold))
 }
 
-/// What a composite declares.
+/// The properties that a composite declares.
 #[derive(Debug, Default)]
 pub(super) struct Declaration {
     pub(super) threshold: Option<f64>,

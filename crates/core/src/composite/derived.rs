@@ -1,21 +1,21 @@
-//! Derives an expression's kind, range, tier and threshold from its components in `const` functions. The compiler uses
-//! them for a `#[metric]` composite, and `check.rs` for one built at run time. Rules that both check are predicates
-//! here, and `rules.rs` has the messages of the compiler.
+//! Derives an expression's kind, range, tier and threshold from its components in `const` functions. The compiler
+//! evaluates them for a `#[metric]` composite, and `check.rs` calls them for one built at run time. Rules that both
+//! check are predicates in this file; `rules.rs` has the compiler's messages.
 //!
 //! The file is long because each combinator derives each property, and the derivations have to agree.
 
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange, code_of_components};
 
-/// How far the weights' sum may be from 1. The rounding error of ten decimal weights is smaller.
+/// The largest allowed difference between the weights' sum and 1. The rounding error of ten decimal weights is smaller.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
-/// The properties of a component or composite, known before it runs.
+/// The properties of a component or composite that are known before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Derived {
     pub(super) kind: ScoreKind,
     pub(super) range: Option<ScoreRange>,
     pub(super) tier: MetricTier,
-    /// The smallest passing value, if the value is a number with a threshold.
+    /// The smallest passing value, if the metric returns a number and has a threshold.
     pub(super) threshold: Option<f64>,
     pub(super) higher_is_better: bool,
 }
@@ -40,7 +40,7 @@ impl Derived {
         }
     }
 
-    /// Returns `true` if the metric has one score for all rows, and none per row.
+    /// Returns `true` if the metric has one score over all rows instead of one per row.
     pub(super) const fn is_corpus(&self) -> bool {
         matches!(self.kind, ScoreKind::Corpus)
     }
@@ -146,7 +146,7 @@ impl Derived {
 
     /// Widens a composite's range to allow for omitted components.
     ///
-    /// The new range contains the range of each component, because only one component may remain.
+    /// The new range contains the range of each component, because only one component might remain.
     pub const fn or_fewer(self, parts: &[Self]) -> Self {
         Self {
             range: joined(parts, false, true),
@@ -224,7 +224,7 @@ pub(super) const fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
 }
 
-/// Returns the sum of the weights if it is not 1; `None` if a weight is invalid, which is a different mistake.
+/// Returns the sum of the weights if it is not 1. Returns `None` if a weight is invalid, which breaks a different rule.
 pub(super) const fn wrong_sum(parts: &[(Derived, f64)]) -> Option<f64> {
     let mut index = 0;
     while index < parts.len() {
@@ -256,7 +256,8 @@ const fn highest_tier(parts: &[Derived]) -> MetricTier {
     }
 }
 
-/// Returns the range between the smaller or larger ends of the parts' ranges; `None` if a part has no range.
+/// Combines the parts' ranges: takes the larger or smaller of their minima, and of their maxima. Returns `None` if a
+/// part has no range.
 const fn joined(parts: &[Derived], larger_min: bool, larger_max: bool) -> Option<ScoreRange> {
     let (part, rest) = match parts {
         [part, rest @ ..] => (part, rest),
@@ -291,8 +292,8 @@ const fn term(part: &(Derived, f64), term: Term) -> f64 {
     }
 }
 
-/// Sums the terms from smallest to largest, so their order does not matter. A `const` function cannot sort, so it
-/// searches for the term of each rank, which is fast for the usual number of components.
+/// Sums the terms from smallest to largest, so their order does not matter. A `const` function cannot sort, so this one
+/// searches for the term with each rank, which is fast for the usual number of components.
 const fn sum_in_order(parts: &[(Derived, f64)], of: Term) -> f64 {
     let mut sum = 0.0;
     let mut rank = 0;
@@ -309,7 +310,7 @@ const fn sum_in_order(parts: &[(Derived, f64)], of: Term) -> f64 {
     sum
 }
 
-/// Returns the rank of the term at `at`: how many terms sort before it.
+/// Returns the rank of the term at `at`, which is the number of terms that sort before it.
 const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
     let value = term(&parts[at], of);
     let mut count = 0;
@@ -380,7 +381,7 @@ mod tests {
 
     #[test]
     fn terms_are_added_from_the_smallest_to_the_largest() {
-        // From the largest, the sum is 1e16 + 4.
+        // Summed from the largest, they give 1e16 + 4.
         for weights in [
             [1e16, 1.5, 1.0],
             [1.5, 1e16, 1.0],

@@ -1,4 +1,4 @@
-//! The fields that a `#[metric]` composite reads: those of its components without duplicates, as a `const`.
+//! The fields that a `#[metric]` composite reads: its components' fields without duplicates, as a `const`.
 
 use crate::rows::by_name::WHOLE;
 use crate::sentence::same;
@@ -39,7 +39,7 @@ impl<const N: usize> FieldList<N> {
 
 /// Counts the fields that the components read on the given side of a row.
 ///
-/// A field that several components read is counted several times.
+/// A field that several components read is counted once for each of them.
 pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     match specs {
         [spec, rest @ ..] => fields(spec, side).len() + count(rest, side),

@@ -3,9 +3,9 @@
 //! A composite is validated before the first row is scored.
 //!
 //! An [`Expression`] is checked against the components' specs and becomes a [`Composite`], which is a [`Metric`].
-//! `check.rs` checks an expression built at run time, `rules.rs` one of `#[metric]`, both with what `derived.rs` derives
-//! from the components, and `row_types.rs` has the types of their rows. `node.rs` and `run.rs` evaluate a checked
-//! expression on a row.
+//! `check.rs` checks expressions built at run time, and `rules.rs` checks those in `#[metric]`; both use the properties
+//! that `derived.rs` derives from the components. `row_types.rs` has the types of the components' rows. `node.rs` and
+//! `run.rs` evaluate a checked expression on a row.
 //!
 //! The file is long because each combinator and each setting is documented with an example.
 
@@ -44,7 +44,7 @@ use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
 /// Items used by the code that `#[metric]` generates for a struct.
 ///
-/// They are not public API.
+/// These items are not public API.
 #[doc(hidden)]
 pub mod compiled {
     pub use super::derived::{Derived, dearest, total_cost};
@@ -93,7 +93,7 @@ pub mod compiled {
 /// ```
 pub struct Composite<G = Example, P = Prediction> {
     spec: MetricSpec<'static>,
-    /// The expression as text, to compare it with that of another run.
+    /// The expression as text, used to compare it with another run's expression.
     expression: String,
     plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
@@ -183,7 +183,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
         }
     }
 
-    /// Returns an iterator over the names of the components.
+    /// Returns an iterator over the components' names.
     ///
     /// The names are in the order of the expression, without duplicates.
     ///
@@ -205,7 +205,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
     }
 }
 
-/// Returns the fields of one side, as `union` does for a composite checked at compile time.
+/// Returns the fields that the components read on one side, as `union` does for a composite checked at compile time.
 fn fields(specs: &[MetricSpec<'_>], side: Side) -> &'static [FieldSpec<'static>] {
     let mut fields: Vec<FieldSpec<'static>> = Vec::new();
     let all = specs.iter().flat_map(MetricSpec::get_input_spec);
@@ -296,7 +296,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         /// ```
         pub fn on_missing(on_missing: OnMissing) => on_missing = on_missing;
 
-        /// Replaces the score with 1 for a pass and 0 for a failure.
+        /// Replaces the score with 1 if the composite passes, or 0 if it doesn't.
         ///
         /// ```
         /// use dsrs_metrics::composite::{Composite, component};
@@ -509,7 +509,7 @@ pub fn weighted<G, P>(
 
 /// Creates an expression that passes if every component passes.
 ///
-/// By default, the component's own verdict decides whether it passes. You can set a different bound with
+/// By default, each component's own verdict decides whether it passes. You can set a different bound with
 /// [`Expression::at_least`].
 ///
 /// ```
@@ -532,7 +532,7 @@ pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expressio
 
 /// Creates an expression that passes if any component passes.
 ///
-/// By default, the component's own verdict decides whether it passes. You can set a different bound with
+/// By default, each component's own verdict decides whether it passes. You can set a different bound with
 /// [`Expression::at_least`].
 ///
 /// ```

@@ -61,15 +61,15 @@ impl Missing {
     }
 }
 
-/// Values of operands. The usual number is stored inline.
+/// Operand values. The usual number of values is stored inline.
 type Few = SmallVec<[f64; 8]>;
 
-/// Combines the results of components and finds those to evaluate next. Components behind a gate wait until every proxy
-/// has accepted the row, those in a branch until its node has the answer.
+/// Combines components' results and finds the components to evaluate next. Components behind a gate wait until every
+/// proxy has accepted the row; those in a branch wait until the decision's node has an answer.
 pub(super) struct Combine<'a> {
     pub(super) on_missing: OnMissing,
     pub(super) results: &'a [ComponentResult],
-    /// Components that can be evaluated now. One may occur several times.
+    /// Components that can be evaluated now. A component can occur several times.
     pub(super) ready: SmallVec<[usize; 8]>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Combine<'a> {
         component(self.results, index)
     }
 
-    /// Returns an operand's value, or the worst one if a missing value counts as that.
+    /// Returns an operand's value, or the worst possible value if a missing one counts as the worst.
     fn child(&mut self, child: &Node) -> Result<Value, Missing> {
         match self.node(child) {
             Err(missing)
@@ -151,10 +151,11 @@ impl<'a> Combine<'a> {
         }
     }
 
-    /// Calls `each` with the position and value of the operands that have one. Returns why the first omitted one has none.
+    /// Calls `each` with the position and value of each operand that has a value. Returns the reason why the first
+    /// omitted operand has none.
     ///
     /// # Errors
-    /// Returns [`Missing`] if no operand has a value, or one that may not be omitted has none.
+    /// Returns [`Missing`] if no operand has a value, or if an operand that must not be omitted has none.
     fn present(
         &mut self,
         parts: &[Node],
@@ -258,7 +259,7 @@ impl<'a> Combine<'a> {
         Ok(Value::within(range, mean(&mut numbers)))
     }
 
-    /// Returns the branch that a decision takes. Even `OnMissing` does not replace a node without an answer.
+    /// Returns the branch that a decision takes. `OnMissing` does not replace a node's missing answer.
     fn branch<'p>(&mut self, decision: &Decision, parts: &'p [Node]) -> Result<&'p Node, Missing> {
         self.leaf(decision.node)?;
         let (_, branch) = decision.taken(self.results)?;
@@ -314,7 +315,7 @@ fn each_tree(node: &Node, names: &[&str], results: &[ComponentResult], lines: &m
     if !steps.is_empty() {
         lines.push(steps.join(", "));
     }
-    // Only the branch that is taken is a part of the path.
+    // Only the branch that is taken is part of the path.
     if !matches!(node.operator, Operator::Decision(_)) {
         let parts = node.parts.iter();
         parts.for_each(|part| each_tree(part, names, results, lines));
@@ -325,7 +326,7 @@ fn mean(values: &mut [f64]) -> f64 {
     stable_sum(values) / values.len() as f64
 }
 
-/// Returns a sum that does not depend on the order of its terms. Sorts the terms.
+/// Sorts the terms and returns their sum, so the original order does not affect the result.
 fn stable_sum(terms: &mut [f64]) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
     terms.iter().sum()

@@ -1,5 +1,5 @@
-//! A checked expression over numbered components, for rows of any type. Composites built at run time and those of
-//! `#[metric]` share it.
+//! A checked expression over numbered components, for rows of any type. Composites built at run time and those declared
+//! with `#[metric]` share it.
 
 use super::OnMissing;
 use super::check::Leaves;
@@ -15,7 +15,7 @@ use crate::rows::by_name::intern;
 use crate::score::MetricError;
 use crate::spec::MetricSpec;
 
-/// How a composite's score follows from the scores of its components.
+/// How a composite's score is computed from its components' scores.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) node: Node,
@@ -43,7 +43,8 @@ impl Plan {
         }
     }
 
-    /// Evaluates a composite that uses a metric in several places outside of a run, where it must memoize for itself.
+    /// Evaluates a composite outside of a run if it uses a metric in several places. There is no run's memo, so the
+    /// composite uses its own.
     #[cold]
     fn memoized<'a, G: Sync, P: Sync>(
         &'a self,
@@ -70,7 +71,7 @@ impl Plan {
 
 /// A composite declared with `#[metric]` that accepts rows of any type.
 ///
-/// It contains the composite's plan and components.
+/// The struct contains the composite's plan and components.
 pub struct Compiled {
     /// The plan, or a mistake in it, which every row reports.
     plan: Result<Plan, String>,
@@ -82,7 +83,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Creates the composite of type `M` from its expression and its components, in the order of the expression.
+    /// Creates the composite of type `M` from its expression and its components. The components are in the expression's
+    /// order.
     pub fn new<M: 'static, const N: usize>(
         spec: &'static MetricSpec<'static>,
         (expression, on_missing): (Shape<Named>, OnMissing),
@@ -94,7 +96,7 @@ impl Compiled {
         components.iter().for_each(|it| it.keys(&mut all));
         let keys = components.iter().map(|component| component.key()).collect();
         let specs: Vec<_> = components.iter().map(|it| it.spec()).collect();
-        // The parameters of a tree are its paths and their scores. They are kept for the whole program, as its key is.
+        // A tree's parameters are its paths and their scores. Like its key, they live as long as the program.
         let settings: Settings = match paths {
             Some(_) => expression.settings(on_missing).leak(),
             None => &[],
@@ -250,7 +252,7 @@ mod tests {
         }
     }
 
-    /// A tree's only parameters are those of its declaration.
+    /// A tree's only parameters are those in its declaration.
     #[test]
     fn a_tree_has_the_key_of_its_type() {
         let tone = key::<Tone>("", OnMissing::Fail);

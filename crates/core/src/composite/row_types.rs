@@ -12,7 +12,7 @@ pub trait First<Other> {
     type Rows;
 }
 
-/// Marks a row type that is compatible with those of a composite's earlier components.
+/// Marks a row type that is compatible with the row types of a composite's earlier components.
 #[diagnostic::on_unimplemented(
     message = "the components read rows of different types: `{Self}` here, `{Before}` before",
     label = "reads a different row type than the components before it",
@@ -54,7 +54,7 @@ impl Rows<AnyRow, AnyRow> {
 }
 
 impl<G, P> Rows<G, P> {
-    /// Combines these row types with those of another component.
+    /// Combines these row types with another component's row types.
     pub fn and<G2, P2>(&self, _: &Rows<G2, P2>) -> Rows<G::Rows, P::Rows>
     where
         G: First<G2>,
@@ -75,7 +75,7 @@ impl<G, P> Rows<G, P> {
     }
 }
 
-/// The type of a component that may implement [`Declared`].
+/// A component type that might not implement [`Declared`].
 ///
 /// See `probe.rs` for how the implementation is found.
 #[derive(Debug)]

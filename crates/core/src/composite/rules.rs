@@ -1,5 +1,5 @@
-//! The rules of `#[metric]` composites that need the components' specs. If a rule is broken, its function returns the
-//! message that `cargo check` shows: the mistake, the value found and a fix. The macro provides the place.
+//! The rules for `#[metric]` composites that depend on the components' specs. If a rule is broken, its function returns
+//! the message that `cargo check` shows: the mistake, the value found and a fix. The macro provides the location.
 
 use super::derived::{Derived, is_weight, wrong_sum};
 use super::shape::Reads;
@@ -68,7 +68,7 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     None
 }
 
-/// Checks that an argument of a judge is a declared parameter.
+/// Checks that an argument to a judge is a declared parameter.
 ///
 /// An instance can have settings that are not parameters, such as a threshold. The compiler cannot see them.
 pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {
@@ -104,7 +104,7 @@ pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
         [name part] " is a proxy metric, but is among the gate's truths; write it in `proxy(..)`, or outside the gate")
 }
 
-/// Checks the node of a decision with the branches `yes` and `no`.
+/// Checks the node of a decision whose branches are `yes` and `no`.
 ///
 /// The node's metric must return true or false.
 pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {

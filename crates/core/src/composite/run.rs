@@ -1,5 +1,5 @@
-//! The order of evaluation: each component once per row, those behind a gate only if it opens, those in a branch only
-//! if it is taken, and asynchronous ones concurrently.
+//! The order of evaluation. Each component is evaluated once per row. Components behind a gate are evaluated only if it
+//! opens, and components in a branch only if it is taken. Asynchronous components run concurrently.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::spec::MetricSpec;
 /// An awaited answer, with the component's number.
 type Pending<'a> = (usize, BoxFuture<'a, Result<RowAnswer>>);
 
-/// Evaluates a composite on one row. The answer is ready if every component's is.
+/// Evaluates a composite on one row. The answer is ready if every component's answer is ready.
 pub(super) fn answer<'a, G: Sync, P: Sync>(
     plan: &'a Plan,
     leaves: &[&'a dyn Metric<G, P>],
@@ -69,13 +69,13 @@ fn wait<'a, G: Sync, P: Sync>(
     })
 }
 
-/// One row under one composite.
+/// The evaluation of one composite on one row.
 struct Row<'a> {
     plan: &'a Plan,
     /// The composite's own name and spec.
     spec: &'a MetricSpec<'a>,
     results: Box<[ComponentResult]>,
-    /// `true` if the results of the components are read.
+    /// `true` if the components' results are read.
     is_explained: bool,
     value: Result<Value, Missing>,
 }

@@ -15,9 +15,8 @@ use crate::spec::MetricSpec;
 ///
 /// A component without a score never counts as a pass.
 ///
-/// The same setting applies to the rollouts of a row. With [`Fail`](Self::Fail), a row has no score if any of its
-/// rollouts has none. With [`Skip`](Self::Skip), rollouts without a score are counted but do not affect the row's
-/// score.
+/// The same setting applies to a row's rollouts. With [`Fail`](Self::Fail), a row has no score if any of its rollouts
+/// has none. With [`Skip`](Self::Skip), rollouts without a score are counted but do not affect the row's score.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
@@ -48,7 +47,7 @@ pub enum OnMissing {
     ///
     /// If no component has a score, the composite has no score.
     Skip,
-    /// The component counts as its worst value.
+    /// The component counts as its worst possible value.
     ///
     /// The worst value is the minimum of the component's range, or the maximum if the composite inverts the component.
     /// If the component declares no range, its worst value is 0.
@@ -78,7 +77,7 @@ impl OnMissing {
     }
 }
 
-/// A component, or a composite of components: an operator with its operands.
+/// A component, or an operator with its operands.
 #[derive(Debug, Clone)]
 pub struct Shape<L> {
     pub(super) operator: Operator<L>,
@@ -86,16 +85,17 @@ pub struct Shape<L> {
     pub(super) parts: Vec<Self>,
 }
 
-/// The operation of an expression on its operands. `L` is a component or, in a checked expression, its index.
+/// The operation that an expression applies to its operands. `L` is a component or, in a checked expression, a
+/// component's index.
 #[derive(Debug, Clone)]
 pub enum Operator<L = usize> {
     /// One component.
     Leaf(L),
     /// The weighted mean of the components. Contains their weights.
     Weighted(Vec<f64>),
-    /// A verdict that is a pass if every component passes.
+    /// Passes if every component passes.
     All,
-    /// A verdict that is a pass if any component passes.
+    /// Passes if any component passes.
     Any,
     /// The smallest value.
     Min,
@@ -103,22 +103,22 @@ pub enum Operator<L = usize> {
     Max,
     /// A gate that evaluates expensive components only if cheap ones score high enough.
     Gate {
-        /// The number of components to evaluate first.
+        /// The number of proxies, which are evaluated first.
         proxies: usize,
-        /// The bound.
+        /// The smallest mean of the proxies that opens the gate.
         at_least: f64,
     },
     /// The component's value, inverted within its range.
     Invert,
     /// A component with a custom smallest passing value.
     AtLeast(f64),
-    /// A node of a decision tree.
+    /// A node in a decision tree.
     Decision(Decision<L>),
     /// A number at the end of a decision tree.
     Number(f64),
 }
 
-/// A node of a decision tree, which has a branch for each of its component's answers.
+/// A node in a decision tree, which has a branch for each of its component's answers.
 #[derive(Debug, Clone)]
 pub struct Decision<L = usize> {
     /// The component whose answer decides.
@@ -138,7 +138,7 @@ pub enum Reads {
     Enum {
         /// All answers, as the source code names them.
         answers: &'static [&'static str],
-        /// Returns the answer on a row.
+        /// Returns the answer for a row.
         read: fn(&Scored) -> Result<&'static str, String>,
     },
 }
@@ -161,7 +161,7 @@ impl Reads {
     }
 }
 
-/// A component of an expression, as seen by the composite rules.
+/// A component in an expression, as seen by the composite rules.
 pub trait Leaf {
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
@@ -184,9 +184,9 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
 /// A component named in the `#[metric]` attribute.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
-    /// The index of the component, in the order of the expression.
+    /// The component's index, in the order of the expression.
     pub index: usize,
-    /// The component's configuration, appended to its name in results.
+    /// The component's configuration, which is appended to its name in results.
     pub configured: &'static str,
     /// The component's spec.
     pub spec: &'static MetricSpec<'static>,
@@ -228,7 +228,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// Returns the whole expression with its components' settings, to compare it with that of another run.
+    /// Returns the whole expression with its components' settings, used to compare it with another run's expression.
     pub(super) fn shown(&self, on_missing: OnMissing) -> String {
         match on_missing {
             OnMissing::Fail => self.expression(),
@@ -268,7 +268,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// Returns the component, if this is one, with or without bounds.
+    /// Returns the component if the expression is a single component, with or without bounds.
     pub(super) fn component(&self) -> Option<&L> {
         match &self.operator {
             Operator::Leaf(leaf) => Some(leaf),
@@ -279,8 +279,8 @@ impl<L: Leaf> Shape<L> {
 }
 
 impl Shape<Named> {
-    /// Returns the paths of a decision tree and what they lead to, or the whole expression if a composite has trees
-    /// among its components.
+    /// Returns a decision tree's paths and what they lead to. If a composite has trees among its components, returns
+    /// the whole expression.
     pub(super) fn settings(&self, on_missing: OnMissing) -> Vec<(&'static str, String)> {
         if !matches!(self.operator, Operator::Decision(_)) {
             return vec![("expression", self.shown(on_missing))];

@@ -36,7 +36,7 @@ fn value(expression: Expression) -> f64 {
     scored(&built(expression)).score.value
 }
 
-/// Returns 0.5 or an error, and counts its calls. Scores only rows whose prediction has the field of its name.
+/// Returns 0.5 or an error, and counts its calls. Scores only rows whose prediction has a field with its name.
 struct Counting {
     name: &'static str,
     tier: MetricTier,
@@ -111,7 +111,7 @@ impl Metric for Counting {
     }
 }
 
-/// Returns the smaller of two metrics with equal keys, and the number of their calls.
+/// Returns the minimum of two metrics with equal keys, and a counter of their calls.
 fn counting(is_awaited: bool) -> (Composite, Arc<AtomicU32>) {
     let calls = Arc::default();
     let part = |name| {
@@ -370,7 +370,7 @@ fn a_score_has_the_results_of_components_that_are_numbers_only_if_its_explanatio
 const NODE: MetricSpec<'static> = MetricSpec::new("short").with_kind(ScoreKind::Bool);
 const BRANCH: MetricSpec<'static> = MetricSpec::new("branch").with_range(0.0, 1.0);
 
-/// Returns which branches of a tree, `yes` and `no`, are called, and its path if it has a score.
+/// Returns whether each branch of a tree, `yes` and `no`, is called, and the tree's path if it has a score.
 fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
     let named = |index, spec| Named {
         index,

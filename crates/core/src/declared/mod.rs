@@ -48,7 +48,7 @@ pub trait Declared: Sized {
     /// Creates the metric's builder.
     fn start() -> Self::Start;
 
-    /// Returns the spec of this metric.
+    /// Returns this metric's spec.
     ///
     /// A metric's parameters can change the fields that it reads; see [`Metric::spec`](crate::Metric::spec).
     fn spec(&self) -> MetricSpec<'static> {
@@ -168,7 +168,7 @@ impl<M> WithoutParameters<M> {
     }
 }
 
-/// A bound equivalent to [`Declared`] that delays the compiler's error.
+/// A bound equivalent to [`Declared`] that delays the compile error.
 ///
 /// rustc accepts this bound in a `where` clause even if it is trivially false. The error then appears only where the
 /// metric is named.

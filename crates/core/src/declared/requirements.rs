@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use crate::files::MetricFile;
 use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
 
-/// A requirement of a metric, which a run checks before the first row.
+/// Something a metric needs; a run checks it before the first row.
 ///
 /// A requirement can be a language model or embedding model to call, or a check to run. It can also be the reason why
 /// the metric cannot score any row. See [`Metric::requirements`](crate::Metric::requirements).
@@ -28,7 +28,7 @@ use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_pr
 pub struct Requirement {
     metric: String,
     need: Need,
-    /// The hash of a judge's prompt, without the inputs of a row.
+    /// The hash of a judge's prompt, without a row's inputs.
     prompt: Option<Arc<str>>,
     /// `true` if the model must return log probabilities.
     needs_logprobs: bool,
@@ -42,7 +42,7 @@ enum Need {
     Missing(String),
     /// Like `Missing`, for a judge without a model.
     MissingModel(String),
-    /// A judge's offline stand-in instead of a model.
+    /// A judge that uses its offline stand-in instead of a model.
     Offline,
 }
 
@@ -100,8 +100,8 @@ impl Requirement {
         }
     }
 
-    /// Does the same as [`model`](Self::model) for a judge. `prompt` is the hash of the prompt that it sends to the model,
-    /// without the inputs of a row.
+    /// Does the same as [`model`](Self::model) for a judge. `prompt` is the hash of the prompt that the judge sends to
+    /// the model, without a row's inputs.
     pub(crate) fn judge(
         metric: &str,
         lm: Arc<dyn LanguageModel>,
@@ -194,7 +194,7 @@ impl Requirement {
         Self::new(metric, Need::MissingModel(reason.to_string()))
     }
 
-    /// Creates the requirement of a judge that uses its offline stand-in.
+    /// Creates a requirement for a judge that uses its offline stand-in.
     pub(crate) fn offline(metric: impl Into<String>) -> Self {
         Self::new(metric, Need::Offline)
     }
@@ -353,7 +353,7 @@ async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
 }
 
 /// Returns `true` if the provider is reachable but busy or failing, so no setting would help and rows are retried. A
-/// call that was only estimated says nothing.
+/// call that was only estimated says nothing about the provider.
 fn is_temporary(error: &LmError) -> bool {
     match error.kind() {
         LmErrorKind::RateLimited { .. }
@@ -370,7 +370,7 @@ fn is_temporary(error: &LmError) -> bool {
 /// `#[metric]` uses this trait if the metric's type implements it.
 #[doc(hidden)]
 pub trait Requires {
-    /// Adds the requirements of the metric to `all`.
+    /// Adds the metric's requirements to `all`.
     fn requirements(&self, all: &mut Vec<Requirement>);
 
     /// Adds the files that the metric reads to `all`.

@@ -50,7 +50,7 @@ impl Key {
         Self(Kind::Instance(Arc::new(metric), settings))
     }
 
-    /// Returns the parameters of the metric as `TYPE.NAME` with their values, where they can be shown.
+    /// Returns the parameters of the metric that can be shown, as pairs of `TYPE.NAME` and value.
     pub(crate) fn parameters(&self) -> Vec<(String, String)> {
         match &self.0 {
             Kind::Configured(metric) => metric.parameters(),
@@ -176,6 +176,6 @@ impl Memo {
     }
 }
 
-/// The addresses of everything that a call refers to, and whether its explanation is read. A call with other rows or
-/// another trace is another call, and an answer without an explanation is not reused where one is read.
+/// The addresses of everything that a call refers to, and whether its explanation is read. Calls with different rows or
+/// traces are different calls. An answer without an explanation is not reused if a later call reads the explanation.
 pub(crate) type Address = [usize; 7];

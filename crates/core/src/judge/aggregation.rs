@@ -1,5 +1,5 @@
-//! How models' answers become the score of a row: one answer or several, from one judge or a panel, for each turn of a
-//! conversation. `scoring.rs` computes scores from log probabilities.
+//! How models' answers become a row's score: one answer or several, from one judge or a panel, for the whole row or for
+//! each turn of a conversation. `scoring.rs` computes scores from log probabilities.
 //!
 //! The file is long because each way to aggregate is documented with its formula and an example.
 
@@ -12,7 +12,7 @@ use crate::lm::Logprobs;
 use crate::spec::ScoreRange;
 use crate::trajectory::{Message, Role, Trajectory};
 
-/// How to aggregate the answers of several judges.
+/// How to aggregate the answers from several judges.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Aggregation, shipped::SemanticF1};
@@ -65,7 +65,7 @@ impl Aggregation {
     }
 }
 
-/// Aggregates the grades of at least one judge.
+/// Aggregates the grades from at least one judge.
 pub(super) fn aggregate(values: &[f64], aggregation: Aggregation) -> f64 {
     match aggregation {
         Aggregation::Average => mean(values),
@@ -74,16 +74,16 @@ pub(super) fn aggregate(values: &[f64], aggregation: Aggregation) -> f64 {
     }
 }
 
-/// Returns the majority of votes, 1 for yes and 0 for no; `None` on a tie.
+/// Returns the majority of the votes, where 1 is yes and 0 is no. Returns `None` on a tie.
 pub(super) fn majority(votes: &[f64]) -> Option<f64> {
     let yes = votes.iter().filter(|vote| **vote >= 1.0).count();
     let no = votes.len() - yes;
     (yes != no).then(|| f64::from(u8::from(yes > no)))
 }
 
-/// Returns the agreement of the judges, in [0, 1]: the mean closeness of their values to the aggregate, where closeness
-/// is 1 minus the distance as a fraction of the range. For votes it is the fraction of judges in the majority. Without
-/// a range, closeness is `|value| / (|value| + distance)`.
+/// Returns how much the judges agree, in [0, 1]: the mean closeness of their values to the aggregate, where closeness
+/// is 1 minus the distance as a fraction of the range. For votes, this is the fraction of judges in the majority.
+/// Without a range, closeness is `|value| / (|value| + distance)`.
 pub(super) fn agreement(values: &[f64], aggregated: f64, range: Option<ScoreRange>) -> f64 {
     let closeness = |value: &f64| {
         let distance = (value - aggregated).abs();
@@ -112,7 +112,7 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the most frequent values, each once.
+/// Returns the most frequent values, without duplicates.
 fn most_frequent(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -129,9 +129,9 @@ pub enum Scoring {
     /// The score of the answer as the model wrote it.
     #[default]
     Text,
-    /// The mean score of all possible values of this output, weighted by probability.
+    /// The mean score over all possible values of this output, weighted by probability.
     Logprobs(&'static str),
-    /// The mean score of this many answers to the same prompt.
+    /// The mean score over this many answers to the same prompt.
     Draws(u32),
 }
 
@@ -144,7 +144,7 @@ impl Scoring {
         }
     }
 
-    /// Returns how often each model answers about a row, or about each order of a pair.
+    /// Returns how many times each model answers for a row, or for each order of a pair.
     pub(super) fn draws(self) -> u32 {
         match self {
             Self::Draws(draws) => draws.max(1),
@@ -166,7 +166,7 @@ pub struct Turns {
     /// The maximum number of turns per row.
     pub max: usize,
     pub reduction: Reduction,
-    /// `true` if the score of a turn is a `bool`.
+    /// `true` if a turn's score is a `bool`.
     pub is_verdict: bool,
 }
 
@@ -336,7 +336,7 @@ impl IntoScore for Preference {
     }
 }
 
-/// Normalizes a grade from a scale to [0, 1].
+/// Rescales a grade from its scale to [0, 1].
 ///
 /// The formula is `(grade - worst) / (best - worst)`.
 ///

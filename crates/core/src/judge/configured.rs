@@ -42,7 +42,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
 
 /// Returns the command-line parameters of a panel with the given defaults.
 ///
-/// A default of `None` keeps the default of [`PANEL`].
+/// `None` keeps the default of [`PANEL`].
 pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
     let mut params = PANEL;
     let mut index = 0;
@@ -67,7 +67,7 @@ impl<J> Configures<J> for JudgeBuilder<J> {
     }
 }
 
-/// Returns the default of a panel parameter if the default depends on the metric.
+/// Returns a panel parameter's default if the default depends on the metric.
 ///
 /// For example, the default aggregation depends on the metric.
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
@@ -113,7 +113,7 @@ fn read<T: DeserializeOwned>(
     <_>::read(params, spec, param, Some(|| None))
 }
 
-/// A number of judges.
+/// The number of judges.
 struct Judges(NonZeroUsize);
 
 impl<'de> Deserialize<'de> for Judges {

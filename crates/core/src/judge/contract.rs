@@ -1,5 +1,5 @@
-//! The traits that `#[judge]` and `#[judge_output]` implement, and the choice of a judge whose only output is an enum, on
-//! which a decision tree branches.
+//! The traits that `#[judge]` and `#[judge_output]` implement, including those for a judge whose only output is an
+//! enum. A decision tree can branch on that output.
 
 use indexmap::IndexMap;
 use serde::Deserialize as _;
@@ -69,15 +69,15 @@ pub trait Judge: Send + Sync {
         None
     }
 
-    /// Returns the score of an answer.
+    /// Returns an answer's score.
     fn score_output(&self, output: Self::Output, overflow: &Overflow) -> f64;
 }
 
-/// The score of an output, computed when it is called.
+/// A closure that computes an output's score.
 pub(super) type ScoreOf<'a> = Box<dyn FnOnce(&Overflow) -> f64 + Send + 'a>;
 
-/// [`Judge`] as a trait object, without its inputs and outputs. The code that asks models is thus compiled once, and not
-/// for each judge.
+/// [`Judge`] as a trait object, without its inputs and outputs. As a result, the code that calls models is compiled
+/// once instead of once per judge.
 pub(super) trait AnyJudge: Send + Sync {
     fn signature(&self) -> &'static Signature;
     fn panel(&self) -> &Panel;
@@ -129,7 +129,7 @@ pub trait ChecksParams {
 
 /// An enum that lists a judge's possible answers.
 ///
-/// The enum's variants have no data.
+/// The enum is fieldless.
 ///
 /// `#[judge_output]` implements this trait.
 ///
@@ -233,7 +233,8 @@ pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static
     majority(&votes.ok_or(NO_ANSWER)?)
 }
 
-/// Returns the answer of more than half of the judges. Each judge has one answer, or one for each order of a pair.
+/// Returns the answer that more than half of the judges gave. Each judge has one answer, or one for each order of a
+/// pair.
 fn majority(judges: &[Vec<&'static str>]) -> Result<&'static str, String> {
     let mut counts: IndexMap<&'static str, usize> = IndexMap::new();
     for answers in judges {

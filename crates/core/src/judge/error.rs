@@ -1,4 +1,4 @@
-//! The errors of judges.
+//! The errors that judges return.
 
 use std::error::Error;
 use std::fmt;
@@ -141,7 +141,7 @@ impl JudgeError {
         matches!(&self.kind, Kind::Model(error) if error.is_estimated())
     }
 
-    /// Adds the turn to the message. An error of a model stays unchanged.
+    /// Adds the turn to the message. A model's error stays unchanged.
     pub(super) fn in_turn(self, message: usize) -> Self {
         match self.kind {
             Kind::Model(_) => self,
@@ -157,7 +157,7 @@ impl JudgeError {
         }
     }
 
-    /// Returns the error of the model whose call failed.
+    /// Returns the model's error if a model call failed; otherwise, returns this error.
     pub(super) fn into_model_error(self) -> Result<LmError, Self> {
         match self.kind {
             Kind::Model(error) => Ok(error),

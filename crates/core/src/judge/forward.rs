@@ -1,6 +1,6 @@
-//! Runs a judge as a program from its inputs to its outputs, so it can be evaluated and tuned itself. `#[judge]` emits
-//! the [`Module`](crate::Module) impl, which calls [`forward`]. [`rescored`] computes a judge's score from its answers
-//! by further calls.
+//! Runs a judge as a program from its inputs to its outputs, so the judge itself can be evaluated and tuned. `#[judge]`
+//! emits the [`Module`](crate::Module) impl, which calls [`forward`]. [`rescored`] makes further calls to compute a
+//! judge's score from its answers.
 
 use std::error::Error;
 
@@ -23,10 +23,10 @@ use crate::rows::{Example, FieldType, Prediction, Trace, TraceStep};
 use crate::score::{JUDGES, MetricScore};
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// Reads one input of a judge from an example.
+/// Reads one of a judge's inputs from an example.
 ///
 /// # Errors
-/// Returns an error if the input is missing or has another type.
+/// Returns an error if the input is missing or has the wrong type.
 pub fn read_input<T>(inputs: &Example, name: &'static str) -> Result<Untrusted<T>, JudgeError>
 where
     T: for<'read> FieldType<'read>,
@@ -47,12 +47,12 @@ where
     input.map(Untrusted::new)
 }
 
-/// Reads one input of a judge, or uses a default if it is missing.
+/// Reads one of a judge's inputs, or uses a default if the input is missing.
 ///
 /// See [`read_input`].
 ///
 /// # Errors
-/// Returns an error if the field has another type.
+/// Returns an error if the field has the wrong type.
 pub fn read_input_or<T>(
     inputs: &Example,
     name: &'static str,
@@ -112,7 +112,7 @@ async fn judged(
         .with_usage(usage))
 }
 
-/// Returns the calls before the last one that were made.
+/// Returns the calls made before the last one.
 fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) -> Vec<TraceStep> {
     let step = |step: &Step| {
         let value = all.get(step.name())?.clone();
@@ -164,7 +164,7 @@ fn answer(mut metadata: Map<String, Value>, value: f64) -> Map<String, Value> {
     }
 }
 
-/// The score of one answer, computed by an additional call.
+/// The score of one answer, computed with an additional call.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Rescored {

@@ -1,10 +1,10 @@
-//! Finds the JSON object in the text of a reply.
+//! Finds the JSON object in a reply's text.
 
 use serde_json::{Map, Value};
 
 use crate::json::read::{UniqueKeys, inexact_number};
 
-/// The flaws of a reply. They are sent to the model for the repair.
+/// The flaws in a reply. They are sent to the model for repair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flaw {
     pub(super) text: String,
@@ -12,11 +12,11 @@ pub(super) struct Flaw {
     pub(super) is_cut: bool,
 }
 
-/// The largest reply that is parsed, in bytes. A judge's reply takes a few KiB, and JSON may need more than twenty
-/// times its size in memory.
+/// The largest reply that is parsed, in bytes. A judge's reply takes a few KiB, and parsed JSON can take more than
+/// twenty times its size in memory.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Returns the JSON object of a reply: the whole text, or its only code block. An object within prose is rejected
+/// Returns the JSON object in a reply: the whole text, or its only code block. An object within prose is rejected
 /// because it may be quoted from the data, or quoted to contradict it.
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     let inside = object_text(text)?;
@@ -39,7 +39,7 @@ conversions! {
     String => Flaw: |text| Self { text, is_cut: false };
 }
 
-/// Returns the part of a reply that may be its JSON object.
+/// Returns the part of a reply that might be its JSON object.
 pub(super) fn object_text(text: &str) -> Result<&str, Flaw> {
     if text.len() > MAX_BYTES {
         return Err(format!("the reply is longer than {MAX_BYTES} bytes").into());
@@ -79,7 +79,8 @@ fn code_block(text: &str) -> Result<&str, &'static str> {
     Ok(unnamed.trim())
 }
 
-/// Formats an error in one line of at most 160 characters, because it may quote the reply, and the reply the row.
+/// Formats an error as one line of at most 160 characters, because the error may quote the reply, which may quote the
+/// row.
 pub(super) fn in_short(error: &serde_json::Error) -> String {
     in_brief(&error.to_string(), 160)
 }
@@ -144,7 +145,7 @@ fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
         .unwrap_or(schema)
 }
 
-/// Adds the schemas that describe an object: this one, the one it refers to, and that of the matching alternative.
+/// Adds the schemas that describe an object: this one, the one it refers to, and the matching alternative's.
 fn add_schemas<'s>(
     schema: &'s Value,
     root: &'s Value,
@@ -165,7 +166,7 @@ fn add_schemas<'s>(
     }
 }
 
-/// Returns `true` if an object may be of this alternative: it has the alternative's tag, or all its required keys if
+/// Returns `true` if an object might match this alternative: it has the alternative's tag, or all its required keys if
 /// there is no tag.
 fn fits(alternative: &Value, object: &Map<String, Value>) -> bool {
     if alternative["type"] != "object" {

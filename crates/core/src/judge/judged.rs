@@ -10,7 +10,7 @@ use crate::score::{
 };
 use crate::spec::{MetricSpec, ScoreKind};
 
-/// The aggregated judgement of a row.
+/// A row's aggregated judgement.
 ///
 /// `Kind` is `bool` or `f64`.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl<K> Judged<K> {
     }
 }
 
-/// A score with its explanation. The cost is added with the metric's name, in [`scored`].
+/// A score with its explanation. [`scored`] adds the cost and the metric's name.
 #[derive(Debug)]
 pub(super) struct Judgement {
     pub(super) score: MetricScore,
@@ -82,7 +82,7 @@ impl Judgement {
         Self { score, critique }
     }
 
-    /// Joins judgements, by name, into one with a value of its own and these lines of details.
+    /// Joins named judgements into one with the given value and lines of details.
     pub(super) fn joined(
         value: f64,
         lines: &[String],
@@ -112,7 +112,7 @@ impl<K: MetricReturn> MetricReturn for Judged<K> {
     }
 }
 
-/// Returns the score of a judgement, which cost so many millisatoshis.
+/// Returns the score for a judgement that cost this many millisatoshis.
 pub(super) fn scored(
     result: std::result::Result<Judgement, JudgeError>,
     cost: u64,

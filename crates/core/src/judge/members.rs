@@ -11,19 +11,19 @@ use super::{JudgeError, Panel, Scoring, Signature};
 use crate::score::{Critique, FAILED, JUDGES, LostJudges, ReplyCounts};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
-/// The confidence of a pairwise judge whose preferences in both orders contradict each other (position bias).
+/// The confidence of a pairwise judge whose preferences in the two orders contradict each other (position bias).
 const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
 
-/// The result of one judge of the panel, for one order of the row or both.
+/// The result of one judge in the panel, for one order of the row or for both.
 pub(super) struct Member {
     pub(super) id: String,
     pub(super) replied_by: ReplyCounts,
-    /// The number of keys of its replies that belong to no output.
+    /// The number of keys in the judge's replies that belong to no output.
     pub(super) ignored_keys: usize,
     pub(super) verdict: Result<Opinion, JudgeError>,
 }
 
-/// The verdict of one judge, independent of the order of a pair.
+/// One judge's verdict, independent of the order of a pair.
 pub(super) struct Opinion {
     value: f64,
     confidence: f64,
@@ -52,7 +52,7 @@ pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_
     }
 }
 
-/// Returns the value of a judge that was asked in both orders of a pair, and its confidence.
+/// Returns the value and confidence of a judge that was asked in both orders of a pair.
 fn of_both_orders(straight: f64, swapped: f64, range: Option<ScoreRange>) -> (f64, f64) {
     let range = range.unwrap_or(ScoreRange::UNIT);
     let middle = f64::midpoint(range.min, range.max);
@@ -64,7 +64,7 @@ fn of_both_orders(straight: f64, swapped: f64, range: Option<ScoreRange>) -> (f6
     (value, agreement(&[straight, swapped], value, Some(range)))
 }
 
-/// Returns the judgement of a panel, or an error without a quorum.
+/// Returns a panel's judgement, or an error if there is no quorum.
 pub(super) fn combine(
     panel: &Panel,
     signature: &Signature,
@@ -75,14 +75,14 @@ pub(super) fn combine(
     let answered = verdicts().filter_map(|(id, verdict)| Some((id, verdict.ok()?)));
     let answered: Vec<(&str, &Opinion)> = answered.collect();
     let errors = || verdicts().filter_map(|(_, verdict)| verdict.err());
-    // Without the judges that the budget does not cover, this row would be judged by another panel than the rest.
+    // Without the judges that the budget does not cover, this row would be judged by a different panel than the others.
     let is_final = |error: &&JudgeError| error.budget_msats().is_some() || error.is_estimated();
     if let Some(error) = errors().find(is_final) {
         return Err(error.clone());
     }
     let quorum = panel.quorum_of(signature);
     if answered.len() < quorum {
-        // Judges that abstain count for the quorum, but not in the score.
+        // Judges that abstain count toward the quorum, but not toward the score.
         let abstained = |error: &&JudgeError| error.is_no_items();
         if let Some(error) = errors().find(abstained)
             && answered.len() + errors().filter(abstained).count() >= quorum
@@ -122,7 +122,7 @@ pub(super) fn combine(
     Ok(judgement)
 }
 
-/// Returns the judges' string output; several judges get one line each, with the model.
+/// Returns the judges' string output. If there are several judges, each gets one line with its model.
 fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     let mut all: Vec<(&str, f64, &str)> = Vec::new();
     for (id, opinion) in answered {
@@ -156,7 +156,7 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
     (!lines.is_empty() || reasoning.is_some()).then(|| lines.join("\n"))
 }
 
-/// Iterates over one line per order, the most probable value first: `probabilities of grade: 8 0.62, 7 0.31`.
+/// Iterates over one line per order, with the most probable value first: `probabilities of grade: 8 0.62, 7 0.31`.
 fn probabilities<'a>(
     signature: &'a Signature,
     opinion: &'a Opinion,
@@ -201,7 +201,7 @@ fn items<'a>(
     lists.flatten()
 }
 
-/// Returns the fields of an item sorted by name, because the order of a map depends on the features of `serde_json`.
+/// Returns an item's fields sorted by name, because a map's order depends on the features of `serde_json`.
 fn fields(item: &Value) -> String {
     let Value::Object(fields) = item else {
         return item.to_string();

@@ -1,4 +1,4 @@
-//! Judges, which are metrics that a language model evaluates.
+//! Judges, which are metrics that ask a language model.
 //!
 //! This module defines a judge's question ([`Signature`]) and fences row content in prompts ([`Untrusted`]). It also
 //! parses replies and aggregates the verdicts of several judges ([`Panel`]).

@@ -1,4 +1,4 @@
-//! One question to one model: the request, the reply, up to one repair, and the cost.
+//! One question to one model: the request, the reply, at most one repair, and the cost.
 //!
 //! The file is long because a call, its repair and its cost are one sequence.
 
@@ -26,7 +26,7 @@ use crate::spec::ScoreRange;
 pub(super) struct Verdict {
     /// The score.
     pub(super) value: f64,
-    /// All fields of the answer.
+    /// All fields in the answer.
     pub(super) answer: Map<String, Value>,
     /// The probabilities of an output's values, if the score is computed from them.
     pub(super) weights: Option<Weights>,
@@ -46,7 +46,7 @@ pub(super) fn request(
     request_with(call, prompt, sampling).with_draw(draw)
 }
 
-/// Returns the hash of everything in a request except the inputs of a row.
+/// Returns the hash of everything in a request except a row's inputs.
 pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> String {
     let prompt = Prompt {
         user: "".into(),
@@ -66,7 +66,7 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
     request.with_schema(signature.reply_schema())
 }
 
-/// One question to one model about a row, or one order of a pair, with its cost and calls so far.
+/// One question to one model about a row, or about one order of a pair, with its cost and calls so far.
 pub(super) struct Question {
     pub(super) lm: Arc<dyn LanguageModel>,
     /// The next request.
@@ -81,14 +81,14 @@ pub(super) struct Question {
     pub(super) tally: Tally,
 }
 
-/// What the calls of a question add up to.
+/// The totals over all calls for a question.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// The cost of all calls in millisatoshis. A call of unknown cost counts with the declared cost.
+    /// The total cost of the calls, in millisatoshis. A call whose cost is unknown counts as the declared cost.
     pub(super) msats: u64,
     pub(super) calls: u32,
     pub(super) usage: Usage,
-    /// The models that replied, including from the store.
+    /// The models that replied, including those whose replies came from the store.
     pub(super) replied_by: ReplyCounts,
     /// The number of keys in the replies that belong to no output.
     pub(super) ignored_keys: usize,
@@ -212,7 +212,7 @@ impl Question {
 }
 
 /// Returns the verdict with the number of ignored keys, or a flaw that a repair can fix. An error in the score's
-/// expression is not a flaw: another reply would not help.
+/// expression is not a flaw, because another reply would not help.
 fn read(
     judge: &dyn AnyJudge,
     lm: &dyn LanguageModel,
@@ -236,7 +236,7 @@ fn read(
     Ok((verdict, ignored_keys))
 }
 
-/// Returns the mean score of an answer over the values of the weighed output, weighted by their probabilities.
+/// Returns an answer's mean score over the values of the weighed output, weighted by their probabilities.
 fn weighed(
     judge: &dyn AnyJudge,
     lm: &dyn LanguageModel,
@@ -281,7 +281,7 @@ pub(super) fn score(score_of: ScoreOf<'_>, lm: &str) -> Result<f64, JudgeError> 
     })
 }
 
-/// Validates each judge's score separately, because an aggregate could hide one out of range.
+/// Validates each judge's score separately, because an aggregate could hide one that is out of range.
 pub(super) fn validated(
     lm: &dyn LanguageModel,
     verdict: Verdict,
@@ -299,11 +299,12 @@ pub(super) fn validated(
     )))
 }
 
-/// How many bytes of a reply a repair quotes. A judge's reply takes a few KiB, and every byte sent back is paid for
-/// again.
+/// The maximum length of the reply that a repair quotes, in bytes. A judge's reply takes a few KiB, and every byte sent
+/// back is paid for again.
 const MAX_QUOTED_BYTES: usize = 8 << 10;
 
-/// How many bytes of flaws a repair names. A reply may have a flaw for each key of a long object.
+/// The maximum length of the flaws that a repair lists, in bytes. A reply can have a flaw for each key of a long
+/// object.
 const MAX_FLAW_BYTES: usize = 4 << 10;
 
 fn repair(flaw: &Flaw) -> String {
@@ -322,7 +323,7 @@ fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: &Flaw) -> JudgeErro
     }
 }
 
-/// The names of parameters that a judge can do without, in the provider's API.
+/// The names, in the provider's API, of parameters that a judge can do without.
 pub(super) type UnsupportedParams = BTreeSet<&'static str>;
 
 /// Returns the parameter that the model rejected, if a judge can do without it.
@@ -343,7 +344,8 @@ fn remove(parameter: &str, sampling: &mut Sampling) -> bool {
     }
 }
 
-/// The parameters that a model is known not to support, by model and endpoint, because they do not depend on the judge.
+/// The parameters that a model is known not to support, keyed by model and endpoint because they do not depend on the
+/// judge.
 static KNOWN: LazyLock<RwLock<HashMap<ModelKey, UnsupportedParams>>> =
     LazyLock::new(RwLock::default);
 

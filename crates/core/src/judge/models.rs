@@ -1,4 +1,5 @@
-//! The models of judges: set on the judge, or configured in the scope or the environment. Panels are in `panel.rs`.
+//! The models that judges use: set on the judge, or configured in the scope or the environment. Panels are in
+//! `panel.rs`.
 //!
 //! The file is long because each way to set a model is documented with an example.
 
@@ -59,7 +60,7 @@ pub struct Models {
 
 type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync;
 
-/// Connects to the embedding model with a given name.
+/// A function that connects to the embedding model with a given name.
 #[cfg(feature = "lm")]
 type ConnectEmbedder = dyn Fn(&str) -> Result<Arc<dyn EmbeddingModel>, LmError> + Send + Sync;
 
@@ -258,7 +259,7 @@ impl Models {
         self.ledger.as_ref()
     }
 
-    /// Returns the models of the scope, or those of the environment.
+    /// Returns the scope's models, or those from the environment.
     pub(super) fn of_scope() -> Result<Arc<Self>, LmError> {
         if let Some(models) = Settings::get::<Self>() {
             return Ok(models);
@@ -273,7 +274,7 @@ impl Models {
         Ok(Arc::default())
     }
 
-    /// Connects a model; `None` is the offline stand-in.
+    /// Connects to a model. Returns `None` for the offline stand-in.
     pub(super) fn connect(
         &self,
         model: &JudgeModel,
@@ -291,7 +292,7 @@ impl Models {
         }
     }
 
-    /// Returns the embedding model of metrics that name none.
+    /// Returns the embedding model for metrics that don't name one.
     pub(super) fn configured_embedder() -> Option<Embedder> {
         let of_scope = Settings::get::<Self>().and_then(|models| models.embedder.clone());
         of_scope.or_else(|| Some(Embedder::from(of_environment("DSRS_EMBED")?)))
@@ -390,7 +391,7 @@ impl LanguageModel for WithoutKey {
 
 debug_fields!(Models: |models| "configured" => models.configured);
 
-/// Returns the embedding vectors of several strings.
+/// Returns an embedding vector for each string.
 ///
 /// Duplicate strings are embedded only once.
 ///

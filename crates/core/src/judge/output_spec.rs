@@ -24,11 +24,11 @@ pub struct OutputSpec {
     pub(super) schema: Value,
     pub(super) range: Option<ScoreRange>,
     pub(super) labels: &'static [&'static str],
-    /// The list for whose items the output has one item each.
+    /// The list that determines how many items the output has.
     pub(super) each: Option<Each>,
-    /// The list whose items this output's items name by number, in the field with the list's name.
+    /// The list that this output's items cite by number, in the field with the list's name.
     pub(super) cites: Option<&'static str>,
-    /// The maximum number of items of a list.
+    /// The maximum number of items in a list.
     pub(super) max_items: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ impl OutputSpec {
         pub fn max_items(items: usize) => max_items = Some(items);
     }
 
-    /// Returns the JSON schema with range and labels.
+    /// Returns the JSON schema, including the range and labels.
     pub(super) fn full_schema(&self) -> Value {
         let mut schema = self.schema.clone();
         if self.each.is_some() {
@@ -91,7 +91,7 @@ impl OutputSpec {
         schema
     }
 
-    /// Describes the format of the value in the prompt.
+    /// Describes the value's format for the prompt.
     pub(super) fn format(&self) -> String {
         if let Some(limit) = self.max_items {
             return format!("{}, at most {limit} items", self.format_of(&self.schema));
@@ -132,7 +132,7 @@ impl OutputSpec {
     }
 }
 
-/// Adapts a schema to providers, which require `additionalProperties: false` and reject number formats.
+/// Adapts a schema for providers, which require `additionalProperties: false` and reject number formats.
 pub(super) fn closed(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

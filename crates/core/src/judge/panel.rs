@@ -1,4 +1,4 @@
-//! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `aggregation.rs`.
+//! Panels of judges: the models, their concurrency and the quorum. The aggregation is in `aggregation.rs`.
 //!
 //! The file is long because each setter of `Panel` and `JudgeBuilder` is documented with an example.
 
@@ -19,7 +19,7 @@ const CALLS_PER_QUESTION: u64 = 2;
 
 /// The settings of a judge's panel.
 ///
-/// The settings of a panel override those of `#[judge]`.
+/// A panel's settings override those in `#[judge]`.
 ///
 /// On the command line, each setting is a parameter of the judge. For example, you can write `--param
 /// NAME.models=openai:gpt-6-luna,default` or `--param NAME.aggregation=median`.
@@ -74,8 +74,8 @@ impl Panel {
         ///
         /// A row with fewer verdicts has no score. By default, more than half of the judges must return a verdict.
         ///
-        /// The headline includes the number of rows for which some judges returned no verdict. If there are any such
-        /// rows and you didn't set a quorum, the command exits with 1.
+        /// The headline includes the number of rows that lack a verdict from some judges. If there are any such rows
+        /// and you didn't set a quorum, the command exits with 1.
         ///
         /// If the budget does not cover a judge, the row is skipped even if the other judges form a quorum.
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
@@ -203,14 +203,14 @@ impl Panel {
         })
     }
 
-    /// Returns how many judges are called concurrently.
+    /// Returns how many judges can be called concurrently.
     pub(super) fn limit(&self, signature: &Signature) -> usize {
         let (own, declared) = (&self.settings, &signature.panel);
         let limit = own.max_concurrent_judges.or(declared.max_concurrent_judges);
         limit.unwrap_or(usize::MAX).clamp(1, 1024)
     }
 
-    /// Returns how many judges must return a verdict. By default more than half must.
+    /// Returns how many judges must return a verdict. By default, more than half must.
     pub(super) fn quorum_of(&self, signature: &Signature) -> usize {
         let quorum = self.settings.quorum.or(signature.panel.quorum);
         quorum.unwrap_or_else(|| self.num_judges(signature) / 2 + 1)
@@ -257,7 +257,7 @@ impl Panel {
     /// Returns the models in order, or the offline stand-in if it was requested.
     ///
     /// # Errors
-    /// Fails if no model is configured where the judge names none, or a model cannot be connected to.
+    /// Fails if the judge names no model and none is configured, or if the connection to a model fails.
     pub(super) fn resolve<'s>(&self, signature: &'s Signature) -> Result<Judges<'s>, JudgeError> {
         let or_own = |model: &'_ JudgeModel| match (model, &self.lm) {
             (JudgeModel::Configured, Some(lm)) => lm.clone(),
@@ -301,7 +301,7 @@ pub(super) enum Judges<'s> {
 const MIXED: &str =
     "a panel cannot mix models and offline judges; remove the named models or the offline setting";
 
-/// A builder for a judge without parameters, as in `PoliteJudge::builder()`.
+/// A builder for a judge without parameters, such as `PoliteJudge::builder()`.
 ///
 /// The builder of a judge with parameters has the same setters.
 ///

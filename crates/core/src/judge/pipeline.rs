@@ -1,5 +1,5 @@
-//! Makes a judge's calls to one model: the steps, then the last call. A judge of turns judges a conversation reply by
-//! reply, and its turns' verdicts form one score.
+//! Makes a judge's calls to one model: the steps, then the last call. If a judge scores turns, it judges a conversation
+//! reply by reply, and the verdicts on the turns form one score.
 
 use futures_util::StreamExt as _;
 
@@ -15,13 +15,13 @@ use crate::lm::estimate;
 use crate::score::MetricScore;
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
-/// Returns the prompt of the last call.
+/// Returns the prompt for the last call.
 pub(super) fn last_prompt(judge: &dyn AnyJudge, demos: &[Demo], contents: &[Content]) -> Prompt {
     let settings = &judge.panel().prompt;
     Prompt::new(judge, judge.signature(), settings, demos, contents)
 }
 
-/// Returns the prompt of a step.
+/// Returns the prompt for a step.
 pub(super) fn step_prompt(judge: &dyn AnyJudge, step: &Step, contents: &[Content]) -> Prompt {
     let settings = judge.panel().prompt.of_step();
     Prompt::new(judge, &step.call, &settings, &[], &step.read(contents))
@@ -74,7 +74,7 @@ impl Question {
     }
 }
 
-/// Returns the verdict on a row with an empty list.
+/// Returns the verdict on a row whose list is empty.
 fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
     match each.empty {
         Empty::Score(value) => Ok(Verdict {
@@ -86,10 +86,10 @@ fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
     }
 }
 
-/// The number of turns of one row that are judged concurrently.
+/// The number of a row's turns that are judged concurrently.
 const CONCURRENT: usize = 8;
 
-/// Returns the spec of one question: that of a turn, if the judge scores turns.
+/// Returns the spec for one question: a turn's spec if the judge scores turns.
 pub(super) fn spec_of_question(
     signature: &Signature,
     spec: MetricSpec<'static>,
@@ -106,8 +106,8 @@ pub(super) fn spec_of_question(
     }
 }
 
-/// Returns the judgement of a conversation and its cost in millisatoshis. `positions` are those of the turns, and `shown`
-/// returns the inputs of the turn at a position.
+/// Returns the judgement of a conversation and its cost in millisatoshis. `positions` contains the turns' positions,
+/// and `shown` returns the inputs for the turn at a position.
 pub(super) async fn turns_judgement(
     judge: &dyn AnyJudge,
     turns: &Turns,

@@ -82,7 +82,7 @@ pub struct Demo {
     pub assistant: Arc<str>,
 }
 
-/// An input of a prompt, enclosed in fences.
+/// An input in a prompt, enclosed in fences.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -112,7 +112,7 @@ pub struct Fenced<'a> {
 }
 
 impl Prompt {
-    /// Returns the prompt of a call for `inputs`, in the call's order.
+    /// Returns a call's prompt for `inputs`, which are in the call's order.
     pub(super) fn new(
         judge: &dyn AnyJudge,
         call: &Signature,
@@ -235,8 +235,8 @@ pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
     text
 }
 
-/// Returns 64 bits of a hash over the content of the row, so equal rows have equal prompts (and hit the cache). If the
-/// content contains the code in any disguise, it returns the next hash.
+/// Returns 64 bits of a hash of the row's content, so equal rows have equal prompts (and hit the cache). If the content
+/// contains the code in any disguise, this function returns the next hash.
 fn fence_code(purpose: &str, texts: &[&str]) -> String {
     let folded: Vec<String> = texts.iter().map(|text| folded(text)).collect();
     let candidates = (0_u64..).map(|attempt| {
@@ -258,17 +258,17 @@ fn unused(mut codes: impl Iterator<Item = String>, folded: &[String]) -> String 
     codes.find(is_free).unwrap_or_default()
 }
 
-/// Returns the ASCII letters and digits of a string after compatibility normalization, to find a code disguised with
+/// Returns the ASCII letters and digits of a string after compatibility normalization. This finds a code disguised with
 /// invisible characters, full-width digits or spaces.
 fn folded(text: &str) -> String {
     let plain = text.nfkd().filter(char::is_ascii_alphanumeric);
     plain.map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The reasoning of a demonstration without one, as in DSPy.
+/// The reasoning shown for a demonstration that has none, as in DSPy.
 const NO_REASONING: &str = "Not supplied for this particular example.";
 
-/// Returns the demonstrations of a judge as messages.
+/// Returns a judge's demonstrations as messages.
 ///
 /// # Errors
 /// Fails if a demonstration has an unknown field, no input, or outputs that are not a valid answer.
@@ -333,7 +333,7 @@ fn message(judge: &dyn AnyJudge, demo: &Example) -> Result<Demo, String> {
     })
 }
 
-/// Returns an input of a demonstration as it appears in a row's prompt.
+/// Returns a demonstration's input as it appears in a row's prompt.
 fn content(signature: &Signature, name: &str, value: Option<&Value>) -> Result<Content, String> {
     let value = value.cloned().unwrap_or_default();
     if signature.is_list(name) {

@@ -1,7 +1,7 @@
 //! Parses a reply into a judge's answer: reads each output of the JSON object that `json_object.rs` finds, and
 //! validates it against its range and labels. `model_call.rs` makes the repair.
 //!
-//! The file is long because each type of output has its rules and tests.
+//! The file is long because each type of output has its own rules and tests.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -43,7 +43,7 @@ pub trait JudgeOutput: Sized + Send {
     fn read(reply: &mut Reply<'_>) -> Option<Self>;
 }
 
-/// A model's reply, from which a judge's outputs are read.
+/// A model's reply that contains a judge's outputs.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -67,7 +67,7 @@ pub trait JudgeOutput: Sized + Send {
 pub struct Reply<'a> {
     signature: &'a Signature,
     fields: Map<String, Value>,
-    /// What earlier steps returned. Their checks have read it.
+    /// What earlier steps returned. The steps' own checks have already read it.
     earlier: Option<&'a Earlier>,
     /// Fields with a known flaw.
     flawed: Vec<&'static str>,
@@ -85,7 +85,7 @@ impl<'a> Reply<'a> {
         object(text).map(|fields| Self::of(signature, fields))
     }
 
-    /// Returns the reply with these fields.
+    /// Creates a reply with these fields.
     pub(super) fn of(signature: &'a Signature, fields: Map<String, Value>) -> Self {
         let (flawed, flaws, ignored) = (Vec::new(), Vec::new(), Vec::new());
         Self {
@@ -134,11 +134,11 @@ impl<'a> Reply<'a> {
         self
     }
 
-    /// Reads the reply with `read`, and returns what it read, the values of its outputs without ignored keys, and the
-    /// number of these keys, at any depth.
+    /// Reads the reply with `read`. Returns the result, the values of the reply's outputs without ignored keys, and the
+    /// number of ignored keys at any depth.
     ///
     /// # Errors
-    /// Fails if `read` returns `None`, or found flaws.
+    /// Fails if `read` returns `None` or finds flaws.
     pub(super) fn read<T>(
         mut self,
         read: impl FnOnce(&mut Self) -> Option<T>,
@@ -228,7 +228,7 @@ impl<'a> Reply<'a> {
         None
     }
 
-    /// Converts 5.0 to an integer. JSON Schema, and so models, consider it one, but serde does not.
+    /// Converts 5.0 to an integer. JSON Schema, and therefore models, consider it one, but serde does not.
     fn as_integer(&self, name: &str, value: Value) -> Value {
         let spec = self.signature.output_spec(name);
         let is_integer = spec.is_some_and(|spec| spec.schema["type"] == "integer");
@@ -292,7 +292,7 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
         let mut settings = SchemaSettings::draft2020_12();
         settings.inline_subschemas = true;
         let mut generator = settings.into_generator();
-        // Not as the root schema, where a recursive type refers to itself as `#`, which is the whole answer.
+        // Not the root schema: there, a recursive type refers to itself as `#`, which would mean the whole answer.
         let mut schema = Value::from(generator.subschema_for::<T>());
         let definitions = generator.take_definitions(true);
         if let Value::Object(schema) = &mut schema {
@@ -325,7 +325,7 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
         if let Some(violation) = reply.violation(name, &value) {
             return reply.flaw(violation);
         }
-        // As it was at first, because the type may read more names than its schema has.
+        // Reads the original value, because the type may read more names than its schema has.
         match T::deserialize(&value) {
             Ok(answer) => Some(answer),
             Err(error) => reply.flaw(format!(

@@ -70,18 +70,19 @@ async fn of_row<J: Judge + Declared>(judge: &J, input: &J::Input) -> Costed {
     };
     let shown = |position| judge.shown(&with(input, turns.window(conversation, position)));
     let positions = turns.of(conversation);
-    // Boxed, so a judge of rows takes less memory.
+    // Boxed, so a judge that scores whole rows takes less memory.
     Box::pin(super::pipeline::turns_judgement(
         judge, turns, positions, &shown, &spec,
     ))
     .await
 }
 
-/// Returns the spec of a judge's value. It is a function because a future reserves space for what it keeps while it
-/// waits, and many rows wait at once.
+/// A function that returns the spec of a judge's value. A future reserves space for what it keeps while it waits, and
+/// many rows wait at once, so it doesn't keep the spec itself.
 pub(super) type SpecOf<'a> = &'a (dyn Fn() -> MetricSpec<'static> + Sync);
 
-/// Returns the judgement of one row and its cost in millisatoshis. `contents` are the inputs as the prompt shows them.
+/// Returns the judgement of one row and its cost in millisatoshis. `contents` are the inputs as they appear in the
+/// prompt.
 pub(super) async fn judgement(
     judge: &dyn AnyJudge,
     contents: Vec<Content>,
@@ -101,7 +102,7 @@ pub(super) async fn judgement(
     }
 }
 
-/// Validates the settings of a judge and returns its demonstrations.
+/// Validates a judge's settings and returns its demonstrations and models.
 fn checked(
     judge: &dyn AnyJudge,
     spec: &MetricSpec<'_>,
@@ -116,7 +117,7 @@ fn checked(
     Ok((demos(judge)?, panel.resolve(signature)?))
 }
 
-/// Returns the score of a row with an empty input, if the judge scores it without a model.
+/// Returns the score for a row with an empty input, if the judge scores it without a model.
 fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgement> {
     let (value, inputs) = signature.empty?;
     let is_blank = |index: &&usize| contents.get(**index).is_some_and(|input| input.is_blank);
@@ -307,7 +308,7 @@ fn orders(signature: &Signature, mut contents: Vec<Content>) -> Vec<Vec<Content>
     vec![straight, contents]
 }
 
-/// Returns the hash of the prompts of all calls. `last` is the hash of the last one.
+/// Returns the hash of all calls' prompts. `last` is the hash of the last prompt.
 fn hash_of_calls(judge: &dyn AnyJudge, last: String) -> String {
     let signature = judge.signature();
     let mut all = last;
@@ -321,8 +322,8 @@ fn hash_of_calls(judge: &dyn AnyJudge, last: String) -> String {
     }
 }
 
-/// Returns the first draw of a judge: the number of draws of earlier judges with the same model. It differs in each
-/// repeat of the row.
+/// Returns a judge's first draw: the number of draws by earlier judges with the same model. It differs in each repeat
+/// of the row.
 fn first_draw(lms: &[Arc<dyn LanguageModel>], index: usize, draws: u32) -> u32 {
     let same = |lm: &&Arc<dyn LanguageModel>| {
         lm.id() == lms[index].id() && lm.endpoint() == lms[index].endpoint()
@@ -332,5 +333,5 @@ fn first_draw(lms: &[Arc<dyn LanguageModel>], index: usize, draws: u32) -> u32 {
     of_repeat.saturating_add(earlier).saturating_mul(draws)
 }
 
-/// More judges than any panel has.
+/// A number larger than any panel's number of judges.
 const MAX_JUDGES: u32 = 1 << 10;

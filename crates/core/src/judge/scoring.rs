@@ -10,10 +10,11 @@ use super::json_object::object_text;
 use super::{JudgeError, OutputSpec, Scoring, Signature};
 use crate::lm::{LmReply, TokenLogprob, TokenLogprobs};
 
-/// The maximum number of values of an output, because a model returns at most this many alternatives of a token.
+/// The maximum number of values that an output can have, because a model returns at most this many alternatives for a
+/// token.
 const MAX_VALUES: usize = 20;
 
-/// Checks that the first token of the weighed output decides its value.
+/// Checks that the first token of the weighed output determines its value.
 pub(super) fn check(signature: &Signature) -> Result<(), JudgeError> {
     let Scoring::Logprobs(output) = signature.scoring else {
         return Ok(());
@@ -43,7 +44,7 @@ fn shown(value: &Value) -> String {
     text.map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns all values of an output; `None` if there are too many.
+/// Returns all possible values of an output, or `None` if there are too many.
 pub(super) fn values(output: &OutputSpec) -> Option<Vec<Value>> {
     let values = match (&output.range, output.labels) {
         (_, labels @ [_, ..]) => labels.iter().map(|label| json!(label)).collect(),
@@ -75,19 +76,19 @@ fn of_schema(schema: &Value) -> Option<Vec<Value>> {
     Some(values?.into_iter().flatten().collect())
 }
 
-/// The smallest accepted sum of the probabilities of an output's values. The rest goes to other strings, and to tokens
-/// beyond the alternatives that a model returns.
+/// The minimum accepted total probability of an output's values. The rest belongs to other strings, and to tokens that
+/// are not among the alternatives that a model returns.
 const LEAST_COVERED: f64 = 0.5;
 
-/// The largest accepted sum of the probabilities of a token's alternatives. Rounding can take it above 1.
+/// The maximum accepted total probability of a token's alternatives. Rounding can raise the total above 1.
 const MAX_SUM: f64 = 1.01;
 
-/// The values of an output with their probabilities, all above 0. Their sum may be below 1.
+/// An output's values with their probabilities, which are all above 0. The probabilities can sum to less than 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Weights(pub(super) Vec<(Value, f64)>);
 
 impl Weights {
-    /// Returns the mean score of the values, weighted by their probabilities: `sum(p * score) / sum(p)`.
+    /// Returns the mean score over the values, weighted by their probabilities: `sum(p * score) / sum(p)`.
     pub(super) fn mean<E>(&self, score: impl Fn(&Value) -> Result<f64, E>) -> Result<f64, E> {
         let (mut sum, mut total) = (0.0, 0.0);
         for (value, probability) in &self.0 {
@@ -106,10 +107,10 @@ impl Weights {
     }
 }
 
-/// Returns the probabilities of the values of an output.
+/// Returns the probabilities of an output's values.
 ///
 /// # Errors
-/// Returns why the reply has none.
+/// Returns the reason if the reply has none.
 pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, String> {
     if reply.logprobs.is_empty() {
         return Err("the reply has no log probabilities".to_owned());
@@ -131,10 +132,11 @@ pub(super) fn weights(output: &OutputSpec, reply: &LmReply) -> Result<Weights, S
     ))
 }
 
-/// The tokens from the one in which the value begins, and the bytes before the value in that token.
+/// The tokens, starting with the one that contains the beginning of the value, and the number of bytes before the value
+/// in that token.
 type AtValue<'r> = (&'r [TokenLogprobs], usize);
 
-/// Finds the value of a field in the tokens of a reply, which end where its text ends.
+/// Finds a field's value in a reply's tokens, which end where the reply's text ends.
 fn at_value<'r>(name: &str, reply: &'r LmReply) -> Result<AtValue<'r>, String> {
     let from_end = bytes_from_value(name, &reply.text);
     let from_end = from_end.ok_or_else(|| format!("`{name}` is not in the reply's text"))?;
@@ -155,7 +157,7 @@ fn at_value<'r>(name: &str, reply: &'r LmReply) -> Result<AtValue<'r>, String> {
     Ok((&reply.logprobs[before.len()..], start - skipped))
 }
 
-/// Returns the number of bytes from the start of a field's value to the end of the text, without trailing white space.
+/// Returns the number of bytes from the start of a field's value to the end of the text, without trailing whitespace.
 fn bytes_from_value(name: &str, text: &str) -> Option<usize> {
     let object = object_text(text).ok()?;
     let fields: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
@@ -165,7 +167,7 @@ fn bytes_from_value(name: &str, text: &str) -> Option<usize> {
     text.trim_end().len().checked_sub(at)
 }
 
-/// Adds up the probability of each value: the probabilities of the tokens with which only this value can begin.
+/// Adds up each value's probability from the tokens that only this value can begin with.
 fn decide(
     probabilities: &mut [f64],
     values: &[String],
@@ -182,7 +184,7 @@ fn decide(
         let own = (!token.top.iter().any(is_own)).then_some(own);
         let alternatives = || token.top.iter().chain(&own);
         let sum: f64 = alternatives().map(|it| it.logprob.exp()).sum();
-        // NaN if one is not a number.
+        // The sum is NaN if one of them is NaN.
         if sum.is_nan() || sum > MAX_SUM {
             return Err(format!(
                 "expected token probabilities that sum to at most 1, found {sum:.2}"
@@ -215,7 +217,7 @@ fn decide(
     Ok(())
 }
 
-/// Returns the part of a token that belongs to the value. White space may separate a field's name from its value.
+/// Returns the part of a token that belongs to the value. Whitespace can separate a field's name from its value.
 fn without_lead<'t>(token: &'t str, lead: &str, is_first: bool) -> Option<&'t str> {
     match token.strip_prefix(lead) {
         Some(rest) if is_first => Some(rest.trim_start()),
@@ -225,7 +227,7 @@ fn without_lead<'t>(token: &'t str, lead: &str, is_first: bool) -> Option<&'t st
     }
 }
 
-/// Returns `true` if a string is the beginning of a value, or the value with what follows it in the reply.
+/// Returns `true` if a string is the beginning of a value, or the value followed by more of the reply.
 fn fits(text: &str, value: &str) -> bool {
     if value.starts_with(text) {
         return true;
@@ -233,7 +235,7 @@ fn fits(text: &str, value: &str) -> bool {
     let Some(rest) = text.strip_prefix(value) else {
         return false;
     };
-    // `5.0` is an integer in JSON Schema, and `5.` may go on as `5.5`.
+    // `5.0` is an integer in JSON Schema, and `5.` may continue as `5.5`.
     let fraction = rest.strip_prefix('.').filter(|it| it.starts_with('0'));
     let rest = fraction.map_or(rest, |fraction| fraction.trim_start_matches('0'));
     value.ends_with('"') || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.')

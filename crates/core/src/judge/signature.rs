@@ -1,5 +1,5 @@
-//! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and
-//! prompt. `#[judge]` generates it, a panel overrides the settings, and `prompt.rs` builds the prompt.
+//! A judge's signature, independent of any row: instruction, inputs, outputs, and the settings of its panel and prompt.
+//! `#[judge]` generates it, a panel overrides the settings, and `prompt.rs` builds the prompt.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,8 +11,8 @@ use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::Example;
 use crate::spec::MetricSpec;
 
-/// The seed of a first draw. With it and temperature 0, equal questions get equal answers from providers that support
-/// it.
+/// The seed for the first draw. With this seed and temperature 0, equal questions get equal answers from providers that
+/// support seeds.
 const SEED: u64 = 42;
 
 /// A judge's question, with its instruction, inputs and outputs.
@@ -39,7 +39,7 @@ pub struct Signature {
     pub(super) pairwise: Option<(usize, usize)>,
     pub(super) panel: PanelSettings,
     pub(super) offline: Option<Offline>,
-    /// The score of a row, without a call, if one of these inputs is empty.
+    /// The score for a row, without a call, if one of these inputs is empty.
     pub(super) empty: Option<(f64, &'static [usize])>,
     /// The calls before the last one.
     pub(super) steps: Vec<Step>,
@@ -60,7 +60,7 @@ pub(super) struct PanelSettings {
     pub(super) quorum: Option<usize>,
 }
 
-/// The concurrency does not affect the answer.
+/// Ignores the concurrency, which does not affect the answer.
 impl PartialEq for PanelSettings {
     fn eq(&self, other: &Self) -> bool {
         self.models == other.models
@@ -68,13 +68,13 @@ impl PartialEq for PanelSettings {
     }
 }
 
-/// A judge's instruction, demonstrations and context. `None` and an empty list select those of the signature.
+/// A judge's instruction, demonstrations and context. `None` or an empty list selects the signature's own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct PromptSettings {
     pub(super) instruction: Option<String>,
     pub(super) demos: Vec<Example>,
     pub(super) context: Option<String>,
-    /// `true` if the judge is one of two that form one score.
+    /// `true` if the judge is one of two that share a score.
     pub(super) is_half: bool,
 }
 
@@ -122,7 +122,7 @@ impl Signature {
         }
     }
 
-    /// Returns the number of questions to each judge about a row: one per draw and per order of a pair.
+    /// Returns how many questions each judge is asked about a row: one per draw and per order of a pair.
     pub(super) fn questions(&self) -> u64 {
         u64::from(self.scoring.draws()) * if self.pairwise.is_some() { 2 } else { 1 }
     }
@@ -151,7 +151,7 @@ impl Signature {
         &self.instruction
     }
 
-    /// Returns an iterator over the names of the inputs, in the order of the prompt.
+    /// Returns an iterator over the names of the inputs, in prompt order.
     ///
     /// ```
     /// use dsrs_metrics::judge::{Judge, shipped::PairwisePreference};
@@ -164,7 +164,7 @@ impl Signature {
         self.inputs.iter().map(|(name, _)| *name)
     }
 
-    /// Returns the JSON schema of the answer.
+    /// Returns the answer's JSON schema.
     ///
     /// ```
     /// use dsrs_metrics::judge::Judge;
@@ -213,7 +213,7 @@ impl Signature {
         schema
     }
 
-    /// Returns the schema of requests. It is built once.
+    /// Returns the schema for requests. It is built only once.
     pub(super) fn reply_schema(&self) -> Arc<ReplySchema> {
         let schema = || Arc::new(ReplySchema::new(self.name.clone(), self.schema()));
         Arc::clone(self.reply.get_or_init(schema))
@@ -229,12 +229,12 @@ impl Signature {
         }
     }
 
-    /// Returns an output, including those of steps.
+    /// Returns the output with this name, including outputs of steps.
     pub(super) fn output_spec(&self, name: &str) -> Option<&OutputSpec> {
         self.all_outputs().find(|output| output.name == name)
     }
 
-    /// Iterates over the outputs of the last call and of the steps.
+    /// Iterates over the outputs of the last call and the steps.
     pub(super) fn all_outputs(&self) -> impl Iterator<Item = &OutputSpec> {
         let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
         self.outputs.iter().chain(of_steps)

@@ -8,9 +8,9 @@ use crate::messages::escape;
 /// A call before the last one.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    /// Its instruction, its inputs and its output.
+    /// The call's instruction, inputs and output.
     pub(super) call: Signature,
-    /// The inputs and steps that it reads, by position among the inputs of the last call.
+    /// The inputs and steps that the call reads, by position among the inputs of the last call.
     pub(super) from: &'static [usize],
     /// The declared cost of the call, in millisatoshis.
     pub(super) cost_msats: Option<u64>,
@@ -53,7 +53,7 @@ impl Signature {
             .map(|(_, input)| input)
     }
 
-    /// Checks that the declared costs of the steps do not exceed the cost of a verdict.
+    /// Checks that the steps' declared costs do not exceed the cost of a verdict.
     pub(super) fn check_costs(&self, cost_msats: u64) -> Result<(), JudgeError> {
         let costs = self.steps.iter().filter_map(|step| step.cost_msats);
         let sum = costs.fold(0, u64::saturating_add);
@@ -107,7 +107,7 @@ pub enum Empty {
     Abstain,
 }
 
-/// The inputs of a row and the results of the steps so far.
+/// A row's inputs and the results of the steps so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Earlier {
     /// The values of the steps, by name.
@@ -117,7 +117,7 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// Returns the state after a row's inputs.
+    /// Creates the state before the first step, from a row's inputs.
     pub(super) fn new(signature: &Signature, contents: &[Content]) -> Self {
         let inputs = signature.inputs.iter().zip(contents);
         Self {
@@ -151,13 +151,13 @@ const NUMBER: &str = "item";
 /// The field with an item that is not an object.
 const VALUE: &str = "value";
 
-/// Returns `true` if items of this schema hold their number among their own fields.
+/// Returns `true` if items with this schema store their number among their own fields.
 fn is_object(schema: &Value) -> bool {
     let fields = schema["properties"].as_object();
     fields.is_some_and(|fields| !fields.contains_key(NUMBER))
 }
 
-/// Adds the number to the item schema of a list.
+/// Adds the number to the schema of a list's items.
 pub(super) fn number_items(schema: &mut Value) {
     let items = schema["items"].take();
     let number = json!({ "type": "integer" });
@@ -178,11 +178,11 @@ pub(super) fn number_items(schema: &mut Value) {
     };
 }
 
-/// Returns the items of a reply without their numbers. `schema` is the schema of the list. Extra keys next to an item's
+/// Returns a reply's items without their numbers. `schema` is the schema of the list. Extra keys next to an item's
 /// value are added to `ignored`.
 ///
 /// # Errors
-/// Returns what is wrong, for the model.
+/// Returns a message for the model that says what is wrong.
 pub(super) fn without_numbers(
     (name, list): (&str, &str),
     count: usize,
@@ -227,10 +227,10 @@ pub(super) fn without_numbers(
     items.collect()
 }
 
-/// Returns the items of a reply if their field `list` only has numbers of items of the list.
+/// Returns a reply's items if their field `list` contains only numbers of items in the list.
 ///
 /// # Errors
-/// Returns what is wrong, for the model.
+/// Returns a message for the model that says what is wrong.
 pub(super) fn cited(
     name: &str,
     (list, count): (&str, usize),
@@ -252,7 +252,7 @@ pub(super) fn cited(
     Ok(items)
 }
 
-/// Adds the numbers to the items of an answer, as in a model's reply.
+/// Adds the numbers to an answer's items, as in a model's reply.
 pub(super) fn with_numbers(schema: &Value, value: Value) -> Value {
     let Value::Array(items) = value else {
         return value;

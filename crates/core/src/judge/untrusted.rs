@@ -92,7 +92,7 @@ impl<T> fmt::Debug for Untrusted<T> {
     }
 }
 
-/// No type satisfies this impl; it exists for the compiler error on interpolation into a prompt.
+/// No type satisfies this impl. It exists only for the compile error when a value is interpolated into a prompt.
 impl<T: Trusted> fmt::Display for Untrusted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
@@ -121,9 +121,9 @@ trait Trusted {}
 #[derive(Clone, PartialEq)]
 pub struct Content {
     pub(super) text: Option<String>,
-    /// `true` if the value exists but has only white space.
+    /// `true` if the value exists but contains only whitespace.
     pub(super) is_blank: bool,
-    /// The number of items of a list.
+    /// The number of items in a list.
     pub(super) items: usize,
 }
 
@@ -170,7 +170,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Returns `true` if a value is `null`, a string of white space only, or a list of such values.
+/// Returns `true` if a value is `null`, a string of only whitespace, or a list of such values.
 fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -262,13 +262,14 @@ pub fn shown_items<T: Serialize>(value: &Untrusted<T>) -> Content {
 /// ```
 pub const MAX_TRACE_BYTES: usize = 32 << 10;
 
-/// The bytes kept from the inputs, and from the outputs, of each step of a shortened trace.
+/// The number of bytes kept from each step's inputs, and from its outputs, in a shortened trace.
 const MAX_ROW_BYTES: usize = 4 << 10;
 
-/// The bytes kept from a predictor's name in a shortened trace.
+/// The number of bytes kept from a predictor's name in a shortened trace.
 const MAX_NAME_BYTES: usize = 200;
 
-/// The bytes of the first steps, and of the last steps, of a shortened trace. The rest is for the line between them.
+/// The size of the first steps, and of the last steps, in a shortened trace, in bytes. The rest is for the line between
+/// them.
 const HALF_BYTES: usize = (MAX_TRACE_BYTES - 128) / 2;
 
 /// Returns a trace as it appears in a prompt.
@@ -290,7 +291,7 @@ where
     Content::new(text, is_blank, 0)
 }
 
-/// Returns the parts that `write` adds to a text, within the limit of a trace. `write` gets the number of a part and a
+/// Returns the parts that `write` adds to a text, within a trace's size limit. `write` gets the number of a part and a
 /// byte limit for each of its values, and returns how many bytes it left out.
 pub(super) fn limited(total: usize, write: impl Fn(&mut String, usize, usize) -> usize) -> String {
     let mut whole = String::new();

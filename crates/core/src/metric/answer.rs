@@ -1,5 +1,5 @@
-//! A metric's answer to one call: ready, or a future. [`RowAnswer`](crate::RowAnswer) is its value. A metric used in
-//! several places of a run is evaluated once per call, with the call's memo.
+//! A metric's answer to one call: ready, or a future. [`RowAnswer`](crate::RowAnswer) is its value. If a run uses a
+//! metric in several places, the call's memo ensures that it is evaluated once per call.
 
 use std::future::IntoFuture;
 
@@ -178,7 +178,7 @@ fn scored(result: Result<RowAnswer>) -> Result<Scored> {
     result.and_then(RowAnswer::scored)
 }
 
-/// Returns the score of an answer.
+/// Returns an answer's score.
 ///
 /// # Errors
 /// Fails if the metric is asynchronous.

@@ -1,5 +1,5 @@
-//! Metrics around another one: the methods they forward, pointers to metrics, and batches, which collect the rows of
-//! waiting calls. Also evaluates many pairs, several calls at once.
+//! Metrics that wrap another metric: the methods that they forward, pointers to metrics, and batches, which collect the
+//! rows of waiting calls. This file also evaluates many pairs, several at once.
 
 use std::any::Any;
 use std::mem;
@@ -15,7 +15,7 @@ use crate::panic;
 use crate::rows::dynamic::{Example, Prediction, cast};
 use crate::score::{MetricError, MetricScore, Result, Scored};
 
-/// How often a call yields without seeing a new call before it evaluates the batch.
+/// How many times a call yields without seeing a new call before it evaluates the batch.
 const IDLE_YIELDS: usize = 4;
 
 /// Returns a metric that collects calls into batches.
@@ -41,7 +41,7 @@ where
     }
 }
 
-/// Returns a copy of a dynamic row, or `None` for a row of another type.
+/// Returns a copy of a dynamic row, or `None` if the row has another type.
 fn copy<T: 'static>(row: &T) -> Option<T> {
     let row: &dyn Any = row;
     let prediction = || cast(&mut row.downcast_ref::<Prediction>().cloned());
@@ -121,7 +121,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
 
     async fn evaluate_all(&self, batch: Vec<Waiting<G, P>>) {
         let (pairs, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        // After a panic each call evaluates its own row, so only the row that causes the panic fails.
+        // After a panic, each call evaluates its own row, so only the row that causes the panic fails.
         let scores = panic::catch_async(false, self.metric.evaluate_batch(&pairs)).await;
         let Ok(scores) = scores else { return };
         let (expected, found) = (pairs.len(), scores.len());
@@ -158,7 +158,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
         self.metric.evaluate(gold, pred).await
     }
 
-    /// Answers a call. One with a trace belongs to an optimizer and is not batched, because a batch has no traces.
+    /// Answers a call. A call with a trace comes from an optimizer and is not batched, because a batch has no traces.
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         if call.trace.is_some() || call.pred_name.is_some() || call.pred_trace.is_some() {
             return self.metric.answer(call);
@@ -182,12 +182,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
     }
 }
 
-/// The maximum number of pending calls of one batch.
+/// The maximum number of pending calls in one batch.
 pub(crate) const CONCURRENCY: usize = 32;
 
-/// Scores rows, up to [`CONCURRENCY`] at a time, and returns the scores in their order.
+/// Scores rows, up to [`CONCURRENCY`] at a time, and returns the scores in row order.
 ///
-/// It isn't generic over the metric, so the compiler generates its code once, not for each metric.
+/// This function isn't generic over the metric, so the compiler generates its code once instead of once per metric.
 pub(crate) async fn evaluate<'a>(
     rows: usize,
     answer: &(dyn Fn(usize) -> Answer<'a> + Sync),

@@ -1,4 +1,4 @@
-//! The arguments of one call of a metric, and the task-local settings that it sees.
+//! The arguments of one call to a metric, and the task-local settings that the metric sees.
 //!
 //! The file is long because the methods of calls and settings are documented with examples.
 
@@ -42,7 +42,7 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred: &'a P,
     /// The trace of the whole program, if an optimizer is running.
     pub trace: Option<&'a Trace>,
-    /// The predictor being scored, if the call scores only one step.
+    /// The name of the predictor being scored, if the call scores only one step.
     pub pred_name: Option<&'a str>,
     /// The part of the trace that belongs to the scored predictor.
     pub pred_trace: Option<&'a Trace>,
@@ -139,7 +139,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         /// ```
         pub const fn with_run(run: &'a ProgramRun) => run = Some(run);
 
-        /// Sets the spec of a metric instance with its own settings.
+        /// Sets the spec for a metric instance that has its own settings.
         ///
         /// The components of a composite are called without this spec.
         #[doc(hidden)]
@@ -176,7 +176,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
-    /// Returns the trace of the program, if there is one.
+    /// Returns the program's trace, if there is one.
     ///
     /// The optimizer's trace takes precedence over the one that the program returned.
     ///
@@ -342,7 +342,7 @@ impl Settings {
         self
     }
 
-    /// Returns the settings of the current scope.
+    /// Returns the current scope's settings.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Settings;

@@ -341,7 +341,7 @@ pub enum Awaited {}
     note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row),\nor a `Send` future of one of these that does not borrow the rows: `async move {{ .. }}`"
 )]
 pub trait ClosureReturn<M> {
-    /// Adds the properties of the return type to the spec.
+    /// Adds the return type's properties to the spec.
     ///
     /// The properties are the kind of the score, and whether the metric is asynchronous.
     fn declare(spec: MetricSpec<'static>) -> MetricSpec<'static>;

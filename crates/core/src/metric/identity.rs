@@ -1,6 +1,6 @@
-//! The identity of a metric: everything its score depends on, to compare metrics across processes and runs.
+//! A metric's identity: everything that its score depends on. Identities are compared across processes and runs.
 //!
-//! The file is long because each difference between two metrics has its message.
+//! The file is long because each difference between two metrics has its own message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -49,20 +49,20 @@ pub struct MetricIdentity {
     /// The embedding models that the metric calls, with their endpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     embedders: Vec<String>,
-    /// The hashes of judges' prompts and sampling settings, without the inputs of a row.
+    /// The hashes of judges' prompts and sampling settings, without a row's inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     prompts: Vec<String>,
     parameters: BTreeMap<String, String>,
-    /// The contents of the files that it reads.
+    /// The contents of the files that the metric reads.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: Contents,
-    /// The declaration as JSON: version, threshold, range, fields. It includes the documentation only if that may be an
-    /// instruction.
+    /// The declaration as JSON: version, threshold, range, fields. It includes the documentation only if the
+    /// documentation might be an instruction.
     #[serde(flatten)]
     spec: Value,
 }
 
-/// A difference between the identities of two metrics.
+/// A difference between two metrics' identities.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
@@ -85,7 +85,7 @@ pub struct IdentityDifference {
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric.
+    /// Returns a metric's identity.
     ///
     /// This method reads the metric's files. If a file cannot be read, the identity contains the reason instead of the
     /// file's content.
@@ -223,7 +223,7 @@ impl MetricIdentity {
         &self.prompts
     }
 
-    /// Returns the value of a parameter, the threshold or the strictness by name.
+    /// Returns the value of a parameter, or of the threshold or strictness, by name.
     ///
     /// The value has the format that `--param` accepts. Returns `None` if the value is unknown.
     #[doc(hidden)]
@@ -251,7 +251,7 @@ impl MetricIdentity {
         }
     }
 
-    /// Returns the interval that contains every score of the metric.
+    /// Returns the interval that contains every score that the metric can return.
     ///
     /// Returns `None` if a score can be any finite number.
     ///
@@ -321,7 +321,7 @@ impl fmt::Display for MetricIdentity {
     }
 }
 
-/// Numbers equal names, which two components of one type have.
+/// Numbers duplicate names, which occur if two components have the same type.
 fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (name, value) in parameters {
@@ -351,7 +351,7 @@ fn differences<'a>(
         // Sorted, because the order of keys depends on the features of `serde_json`.
         let mut keys: BTreeSet<&'a String> = expected.keys().chain(found.keys()).collect();
         if path.is_empty() && expected.get("version") != found.get("version") {
-            // The versions already differ, so the code is expected to.
+            // The versions already differ, so the code is expected to differ.
             keys.retain(|key| *key != "code");
         }
         for key in keys {
@@ -368,8 +368,8 @@ fn differences<'a>(
     });
 }
 
-/// Returns the declarations of parameters by name. Their order, documentation and the spelling of their types are not
-/// part of a metric's identity, so a parameter may move to a struct of parameters.
+/// Returns the parameters' declarations by name. Their order, their documentation and the spelling of their types are
+/// not part of a metric's identity, so a parameter can move to a struct of parameters.
 fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
     let mut all = BTreeMap::new();
     for param in params?.as_array()? {

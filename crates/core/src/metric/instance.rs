@@ -12,7 +12,7 @@ use crate::score::{MetricError, MetricScore, Result, Scored};
 use crate::spec::MetricSpec;
 use crate::spec::instance_settings::{InstanceSettings, SettingError};
 
-/// Changes the threshold, strictness and cost of one instance of a metric.
+/// Changes the threshold, strictness and cost of one metric instance.
 ///
 /// Every `#[metric]` has these methods. A judge has its own versions, which return the judge.
 ///

@@ -93,7 +93,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
 
     /// Returns the maximum expected cost of one call, in millisatoshis.
     ///
-    /// For a judge, the cost covers one verdict from each model of its panel, and one repair of each reply.
+    /// For a judge, the cost covers one verdict from each model in its panel, and one repair of each reply.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -133,7 +133,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
 
     /// Scores one pair of rows synchronously.
     ///
-    /// If the metric may be asynchronous, the compiler tells you what to write instead.
+    /// If the metric might be asynchronous, the compiler tells you what to write instead.
     #[doc(hidden)]
     fn score(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where

@@ -119,7 +119,7 @@ const NO_VERDICT: &str = "expected a verdict, found only a score; set a threshol
 ///
 /// Every [`Metric`] implements this trait.
 ///
-/// An optimizer can score one predictor of a program. It then passes the program's trace, and the predictor's name and
+/// An optimizer can score one predictor in a program. It then passes the program's trace, and the predictor's name and
 /// trace:
 ///
 /// ```
@@ -139,13 +139,13 @@ const NO_VERDICT: &str = "expected a verdict, found only a score; set a threshol
 /// ```
 #[async_trait]
 pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
-    /// Returns the score and the feedback of a call.
+    /// Returns the score and feedback for a call.
     ///
     /// # Errors
     /// Returns the same errors as [`Metric::evaluate`].
     async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
-    /// Returns the score and feedback of each objective of a call.
+    /// Returns the score and feedback for each of a call's objectives.
     ///
     /// The objectives are the named scores, or the components with a score. A metric with neither has a single
     /// objective.

@@ -11,8 +11,8 @@ use crate::spec::{MetricSpec, ParamSpec};
 ///
 /// `#[derive(ParamGroup)]` implements this trait, and `#[param(flatten)]` adds the parameters to a metric.
 ///
-/// Each field is a parameter. You can document the field and set `default` and `into`, as for a `#[param]`. A field
-/// must have a default or be an `Option`.
+/// Each field is a parameter. You can document the field and set `default` and `into`, as you would for a `#[param]`. A
+/// field must have a default or be an `Option`.
 ///
 /// The field types must implement `Debug`, `Clone` and `Deserialize`. The struct itself must implement `Debug` and
 /// `Clone`.
@@ -20,7 +20,7 @@ use crate::spec::{MetricSpec, ParamSpec};
 /// The derive also implements `Default`, and it defines the `NAMESetters` trait, where `NAME` is the name of the
 /// struct. If you import that trait, the metrics' builders have a method for each field.
 ///
-/// `#[param_group(crate = path)]` sets the path of the crate.
+/// `#[param_group(crate = path)]` sets the path to the crate.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -73,11 +73,11 @@ pub trait ParamGroup: Send + Sync + Sized + 'static {
     /// The parameters, in the order of the struct's fields.
     const PARAMS: &'static [ParamSpec<'static>];
 
-    /// Creates the struct with the default of each parameter.
+    /// Creates the struct with each parameter's default.
     #[doc(hidden)]
     fn defaults() -> Self;
 
-    /// Reads the parameters of a metric with this spec.
+    /// Reads the parameters for a metric with this spec.
     ///
     /// # Errors
     /// Returns [`ParamError::Invalid`] if a value has the wrong type.
@@ -126,7 +126,7 @@ pub trait HasParams<G> {
     fn params_mut(&mut self) -> &mut G;
 }
 
-/// Joins the parameters of a metric and of its parameter structs into one list.
+/// Joins a metric's parameters and those of its parameter structs into one list.
 pub const fn joined<const N: usize>(
     lists: &[&'static [ParamSpec<'static>]],
 ) -> [ParamSpec<'static>; N] {

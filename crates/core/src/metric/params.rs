@@ -9,7 +9,7 @@ use crate::spec::{MetricSpec, ParamSpec};
 
 /// The error returned when a metric's parameter is invalid.
 ///
-/// The parameter is unknown, missing or of the wrong type.
+/// The parameter is unknown, missing or has the wrong type.
 ///
 /// ```
 /// use dsrs_metrics::contract::{Configure, Params};
@@ -30,7 +30,7 @@ pub enum ParamError {
         metric: String,
         /// The unknown parameter.
         param: String,
-        /// The parameters that the metric has.
+        /// The names of the metric's parameters.
         known: Vec<String>,
     },
     /// A required parameter has no value.
@@ -193,7 +193,7 @@ pub trait Configure: Sized {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ParamError`] if a parameter is unknown, missing or of the wrong type.
+    /// Returns [`ParamError`] if a parameter is unknown, missing or has the wrong type.
     fn configure(params: &Params) -> Result<Self, ParamError>;
 
     /// Returns the parameters' defaults as a user would write them.
@@ -256,7 +256,7 @@ impl<M: Declared<Start: Configures<M>>> Configure for M {
     }
 }
 
-/// The type of a field in a struct of parameters.
+/// A type that a field in a struct of parameters can have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a parameter value",
     label = "not a parameter type",
@@ -296,7 +296,7 @@ impl<T: DeserializeOwned> ParamType for T {
         let as_text = |_| serde_json::from_value::<T>(Value::String(text.clone()));
         let read = serde_json::from_str::<T>(text).or_else(as_text);
         read.map_err(|error| {
-            // The error of a value has no line and column.
+            // An error from reading a `Value` has no line and column.
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text));
             let error = serde_json::from_value::<T>(value).err().unwrap_or(error);
             wrong_type(spec, param, text, &error.to_string())

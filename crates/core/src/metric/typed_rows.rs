@@ -1,5 +1,5 @@
-//! The rows that `score` of a metric over typed rows accepts (rows of that type, and dynamic rows that can be read as
-//! it), and the fields that its parameters read.
+//! The rows that a typed metric's `score` accepts, and the fields that its parameters read. It accepts rows of its own
+//! type, and dynamic rows that can be read as that type.
 
 use std::marker::PhantomData;
 use std::ops::Deref;

@@ -180,7 +180,7 @@ pub fn configured(
     }
 }
 
-/// Values that live as long as the process, each once. There are few.
+/// Values that live as long as the process, without duplicates. There are few of them.
 type Interned<T> = Mutex<Option<HashSet<&'static T>>>;
 
 fn interned<T: Eq + Hash + ?Sized>(

@@ -1,5 +1,5 @@
 //! Rows whose fields are known only at run time: [`Example`] and [`Prediction`], and the [`Trace`] that an optimizer
-//! passes to a metric. `named_values.rs` has their fields, and `fields.rs` rows with static types.
+//! passes to a metric. `named_values.rs` has their fields, and `fields.rs` has rows with static types.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -344,7 +344,7 @@ impl Example {
         }
     }
 
-    /// Does the same as [`inputs`](Self::inputs). A run may declare the inputs of examples that do not.
+    /// Does the same as [`inputs`](Self::inputs). A run can declare inputs for examples that don't declare their own.
     pub(crate) fn inputs_in(&self, of_run: Option<&[String]>) -> Result<Self, InputError> {
         let names = self.input_names(of_run)?;
         if let Some(name) = names.iter().find(|name| !self.data.contains_key(name)) {
@@ -371,7 +371,7 @@ pub fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
         .or_else(|| gold.downcast_ref::<Box<Example>>().map(|gold| &**gold))
 }
 
-/// Returns the inputs of a row.
+/// Returns a row's inputs.
 ///
 /// Returns `None` if no inputs are declared or one is missing.
 pub fn inputs_of(example: &Example, of_run: Option<&[String]>) -> Option<Example> {

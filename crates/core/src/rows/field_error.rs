@@ -1,4 +1,4 @@
-//! Errors of fields that could not be read, and the fields that a prediction lacks.
+//! Errors for fields that could not be read, and the fields that a prediction lacks.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -48,7 +48,7 @@ pub enum FieldError {
         field: Cow<'static, str>,
         /// The expected type, as the metric's author wrote it, or a description of the type.
         expected: Cow<'static, str>,
-        /// The value of the field.
+        /// The field's value.
         found: String,
     },
     /// The field contains NaN or an infinity, which JSON cannot represent.
@@ -127,7 +127,7 @@ impl FieldError {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MissingFields {
     fields: Vec<MissingField>,
-    /// The names of the prediction's fields, used for a suggestion if no row has a field.
+    /// The names of the prediction's fields, used for a suggestion if no row has the missing field.
     present: Vec<String>,
 }
 
@@ -164,8 +164,8 @@ impl fmt::Display for MissingField {
 }
 
 impl MissingFields {
-    /// Returns the missing fields if the error is about one; otherwise returns the error. The error names the first
-    /// missing field, and the spec the other required ones.
+    /// If the error is about a missing field, returns the missing fields; otherwise, returns the error. The error names
+    /// the first missing field, and the spec has the other required ones.
     pub(crate) fn of_error(
         error: FieldError,
         spec: &MetricSpec<'_>,
@@ -194,8 +194,8 @@ impl MissingFields {
         self.fields.iter()
     }
 
-    /// Returns the explanation of a score. `own` is the metric's own explanation. A metric that gets `None` for a field
-    /// explains it itself.
+    /// Returns a score's explanation. `own` is the metric's own explanation. A metric that gets `None` for a missing
+    /// field explains that itself.
     pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
         let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;
         let fields = self.fields.iter().filter(is_open);
@@ -214,15 +214,15 @@ impl MissingFields {
     }
 }
 
-/// Collects the missing fields of one call.
+/// Collects the missing fields for one call.
 ///
 /// These are the fields that `#[pred(missing = value)]` replaces.
 #[derive(Debug, Default)]
 pub struct Absent(pub(crate) Option<Box<MissingFields>>);
 
 impl Absent {
-    /// Adds a field. `present` has the names of the prediction's fields, or `None` for a record, which has all of them.
-    /// `is_visible` is true if the function gets `None` for the field.
+    /// Adds a field. `present` contains the names of the prediction's fields, or is `None` for a record, which has
+    /// every field. `is_visible` is true if the function gets `None` for the field.
     #[cold]
     pub(crate) fn add(
         &mut self,

@@ -47,7 +47,7 @@ impl Label<'_> {
     }
 }
 
-/// A boolean that rows can write in several ways.
+/// A boolean that can be written in several ways.
 ///
 /// A row can contain `true` or `false`, 1 or 0, or any of these as a string.
 ///
@@ -63,7 +63,7 @@ pub struct Truth(pub bool);
 const LABEL: WrittenScalar = WrittenScalar {
     expected: "a string, a number, true or false",
     allows_bools: true,
-    // `Display` writes whole numbers without a point.
+    // `Display` writes whole numbers without a decimal point.
     write_float: Some(|number| number.to_string()),
 };
 
@@ -106,7 +106,7 @@ impl ValueType for Truth {
     ]);
 }
 
-/// A string, or a number in its original notation.
+/// A string, or a number as it was written.
 ///
 /// ```
 /// use dsrs_metrics::metrics::StrOrNumber;
@@ -255,7 +255,7 @@ impl ValueType for StrOrList<'_> {
 pub enum TextOrList {
     /// One string.
     Text(String),
-    /// Several strings.
+    /// A list of strings.
     List(Vec<String>),
 }
 
@@ -284,7 +284,7 @@ pub struct References(TextOrList);
 
 conversions! {
     String => References: |reference| Self(TextOrList::Text(reference));
-    /// A list with one reference equals that reference, so both make the same prompt.
+    /// A list with one reference equals that reference, so both produce the same prompt.
     Vec<String> => References: |references| match <[String; 1]>::try_from(references) {
         Ok([one]) => Self(TextOrList::Text(one)),
         Err(references) => Self(TextOrList::List(references)),

@@ -73,7 +73,7 @@ use crate::spec::FieldSpec;
 /// IsShort.score(&example! {}, &answer);
 /// ```
 pub trait Record {
-    /// The fields and their types, in the order of the struct.
+    /// The fields and their types, in declaration order.
     const FIELDS: &'static [FieldSpec<'static>];
 
     /// Returns the value of a field whose name is known only at run time.
@@ -170,7 +170,7 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
     type Output = Option<W::Output>;
 }
 
-/// A type that can be read from a field of a dynamic row.
+/// A type that can be read from a field in a dynamic row.
 ///
 /// This trait is implemented for every type that implements `serde::Deserialize`.
 ///
@@ -221,7 +221,7 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
 pub trait ReadValue<'r>: ReadAs<'r> + Sized {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output>;
 
-    /// Reads a field of a row.
+    /// Reads a field from a row.
     fn read_from(
         row: &'r Fields,
         field: &FieldSpec<'static>,
@@ -331,7 +331,7 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
     }
 }
 
-/// Reads the field `N` of a row using `W`.
+/// Reads the field `N` from a row using `W`.
 ///
 /// # Errors
 /// Returns [`FieldError`] if the field is missing or has the wrong type.
@@ -342,7 +342,7 @@ pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row.read_field(field)
 }
 
-/// Reads an optional field of a prediction.
+/// Reads an optional field from a prediction.
 ///
 /// The field is `N`, and `W` is an [`Optional`]. A missing or null field is added to `absent`.
 ///

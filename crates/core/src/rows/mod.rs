@@ -39,7 +39,7 @@ use crate::program_run::ProgramRun;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair<G = Example, P = Prediction> {
-    /// The row's id, unique within a run.
+    /// The row's id, which is unique within a run.
     pub id: String,
     /// `true` if the row has no id of its own.
     ///
@@ -94,7 +94,7 @@ impl<G, P> Pair<G, P> {
 pub struct Origin {
     /// The file's path.
     pub file: Arc<Path>,
-    /// The line of the error, starting at 1.
+    /// The row's line number in the file, starting at 1.
     pub line: u64,
 }
 

@@ -15,7 +15,7 @@ use crate::json::read::{FromMap, Shape, UniqueKeys, is_long_integer, numbers, re
 
 type Name = Cow<'static, str>;
 
-/// The named values of a row, in insertion order.
+/// A row's named values, in insertion order.
 ///
 /// ```
 /// use dsrs_metrics::rows::Fields;
@@ -127,7 +127,7 @@ impl Fields {
         self.special.get_or_insert_default()
     }
 
-    /// Returns an error if the field had NaN or an infinity.
+    /// Returns an error if the field contained NaN or an infinity.
     pub(super) fn check_finite(&self, name: &str) -> Result<(), Box<FieldError>> {
         let special = self.special.as_ref();
         match special.is_some_and(|it| it.not_finite.iter().any(|field| field == name)) {
@@ -280,7 +280,7 @@ dsrs_metrics_values::message_errors! {
 }
 
 impl Fields {
-    /// Creates the fields from a struct or a map, in order.
+    /// Creates the fields from a struct or a map, keeping their order.
     ///
     /// A float that is not finite becomes `null`, as in JSON.
     ///
@@ -306,7 +306,7 @@ impl Fields {
         let invalid = |error: serde_json::Error| {
             failed(format!("the value cannot be written as JSON: {error}"))
         };
-        // As text, because an object of `serde_json` does not keep the order of its fields.
+        // Uses text, because a `serde_json` object does not keep the order of its fields.
         let text = serde_json::to_string(value).map_err(invalid)?;
         if let Some(integer) = numbers(&text).find(|number| is_long_integer(number.text)) {
             return Err(failed(format!(

@@ -1,4 +1,4 @@
-//! Conversions from the field types of a record to the parameter types of a metric. The target forms are in `fields.rs`.
+//! Conversions from a record's field types to a metric's parameter types. The target forms are in `fields.rs`.
 #![allow(
     missing_docs,
     reason = "hidden plumbing; each trait is documented where it is defined"

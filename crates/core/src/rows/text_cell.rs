@@ -1,7 +1,7 @@
 //! Deserializes cells of an untyped format such as CSV into the type of a metric's parameter.
 //!
-//! A cell is a list or object if, apart from surrounding white space, it is one in JSON or Python notation. A parameter
-//! that takes only a string reads it as a string.
+//! A cell is a list or object if, apart from surrounding whitespace, it is written as one in JSON or Python. A
+//! parameter that accepts only a string reads the cell as a string.
 //!
 //! Booleans may be written as in JSON (`true`), Python (`True`) or spreadsheets (`TRUE`). `1` and `0` are numbers, not
 //! booleans.
@@ -21,7 +21,7 @@ use crate::rows::Fields;
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'r> {
     text: &'r str,
-    /// The cell is known to be a string, even if it looks like a list.
+    /// `true` if the cell is known to be a string, even if it looks like a list.
     is_string: bool,
 }
 
@@ -42,7 +42,7 @@ const NOT_A_LIST: &str = "which starts like a list but is not one; write `[\"a\"
                           or the rows as JSONL if it is a string";
 
 impl Cell<'_> {
-    /// Returns what a message adds about a cell that is read as a list or object, or begins like one.
+    /// Returns the hint to add to a message about a cell that is read as a list or object, or begins like one.
     pub(crate) fn hint(self) -> Option<&'static str> {
         match self.parsed() {
             Ok(Value::Array(_) | Value::Object(_)) => Some(
@@ -99,7 +99,7 @@ macro_rules! as_text {
 impl<'de> Deserializer<'de> for Cell<'de> {
     type Error = Error;
 
-    // The spellings of JSON, Python and spreadsheets. As in JSON, a number is not a boolean.
+    // Accepts the spellings used in JSON, Python and spreadsheets. As in JSON, a number is not a boolean.
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.text.trim() {
             "true" | "True" | "TRUE" => visitor.visit_bool(true),

@@ -119,13 +119,13 @@ impl MetricReturn for Check {
     }
 }
 
-/// A score with details that are not its feedback, for metrics that learn their details only during the call.
+/// A score with details that are separate from its feedback, for metrics that learn the details only during the call.
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained<T> {
     /// The score, which can have feedback.
     pub score: T,
-    /// The details of the score.
+    /// The score's details.
     ///
     /// If `None`, the score keeps its own details.
     pub details: Option<String>,
@@ -245,7 +245,7 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         match self {
             Ok(score) => score.into_scored(spec),
-            // The lowest score of every built-in metric that reads fields by name.
+            // 0 is the lowest score of every built-in metric that reads fields by name.
             Err(Unscored::Field {
                 side: Side::Pred,
                 error,
@@ -286,7 +286,7 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     note = "return `String`, `&'static str`, or an `Option` of one of these (`None` leaves the score without details)"
 )]
 pub trait Explanation {
-    /// Returns the details of the score.
+    /// Converts the value to the score's details.
     fn into_details(self) -> Option<String>;
 }
 

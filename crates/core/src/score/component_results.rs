@@ -37,7 +37,7 @@ impl ComponentResult {
         self.outcome.as_ref().is_some_and(Outcome::is_skipped)
     }
 
-    /// Returns the outcome, if the component was evaluated.
+    /// Returns `true` if the component was evaluated or its future has not finished.
     pub(crate) fn is_asked(&self) -> bool {
         self.is_pending || self.outcome.is_some()
     }
@@ -87,7 +87,7 @@ pub(crate) fn numbers(results: &[ComponentResult]) -> (u64, f64) {
     (cost_msats, confidence)
 }
 
-/// The result of one component of a composite.
+/// The result of one component in a composite.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Em, F1};

@@ -22,7 +22,7 @@ use crate::stats::{
 };
 use crate::text::{BleuOptions, ChrfOptions, EditCounts, EntityCounts, MAX_ORDER};
 
-/// Computes a corpus score from the summed counts of the rows.
+/// Computes a corpus score from the counts summed over all rows.
 ///
 /// Closures that take a slice of counts implement this trait.
 ///
@@ -71,7 +71,7 @@ impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
 
 /// The counts that one row, or part of the corpus, contributes to the corpus score.
 ///
-/// Counts are integers, so their sums do not depend on the order in which rows or workers finish.
+/// Counts are integers, so their sums do not depend on which rows or workers finish first.
 ///
 /// ```
 /// use dsrs_metrics::contract::CorpusCounts;
@@ -88,7 +88,7 @@ pub struct CorpusCounts {
 }
 
 impl CorpusCounts {
-    /// Creates the counts of one row, with a formula to apply to the sums.
+    /// Creates one row's counts, with a formula to apply to the sums.
     ///
     /// ```
     /// # use dsrs_metrics::contract::CorpusCounts;
@@ -102,7 +102,7 @@ impl CorpusCounts {
         }
     }
 
-    /// Adds the counts of other rows.
+    /// Adds the counts from other rows.
     ///
     /// All rows must belong to the same metric. You can merge them in any order.
     ///
@@ -132,13 +132,13 @@ impl CorpusCounts {
         &self.counts
     }
 
-    /// Returns the counts and their formula as written to a result file.
+    /// Returns the counts and their formula as they are written to a result file.
     #[doc(hidden)]
     pub fn record(&self) -> Option<Value> {
         Some(json!({ "formula": self.formula.record()?, "counts": self.counts }))
     }
 
-    /// Returns the score of all merged rows.
+    /// Returns the score over all merged rows.
     ///
     /// Returns `None` if the formula returns `None` or a value that is not finite.
     ///
@@ -180,7 +180,7 @@ impl CorpusState for CorpusCounts {
     }
 }
 
-/// The labels of all rows, with the formula that scores them.
+/// The labels from all rows, with the formula that scores them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelScore {
     pairs: LabelPairs,
@@ -235,7 +235,7 @@ impl CorpusState for LabelScore {
     }
 }
 
-/// The contribution of one row, as a result file contains it.
+/// One row's contribution, as it appears in a result file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Record {
@@ -254,17 +254,18 @@ enum Record {
     },
 }
 
-/// The formula of a score of numbers. Each variant says which values a row contributes.
+/// The formula for a score computed from numbers. Each variant says which values a row contributes.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueFormula {
-    /// The gold and the predicted value.
+    /// Each row contributes the gold and the predicted value.
     Spearman,
-    /// 1 if the row is in the class or 0 otherwise, and the row's score.
+    /// Each row contributes 1 if it is in the class or 0 otherwise, and its score.
     Auroc,
-    /// The squared difference.
+    /// Each row contributes the squared difference.
     Brier,
-    /// 1 if the prediction came true or 0 otherwise, and the predicted probability. Contains the number of bins.
+    /// Each row contributes 1 if the prediction came true or 0 otherwise, and the predicted probability. Contains the
+    /// number of bins.
     Calibration(u32),
 }
 
@@ -276,9 +277,9 @@ pub enum CountFormula {
     Chrf(ChrfOptions),
     /// The edit rate, computed from the number of edits and the length of the reference.
     EditRate,
-    /// The F1 of entities, computed from the number of found, expected and predicted entities.
+    /// The F1 over entities, computed from the number of found, expected and predicted entities.
     EntityF1,
-    /// The accuracy of fields.
+    /// The field accuracy.
     ///
     /// The counts are the number of correct, expected, predicted and superfluous fields.
     FieldAccuracy,
@@ -288,7 +289,7 @@ pub enum CountFormula {
 const MAX_COUNT: u64 = u32::MAX as u64;
 
 impl CountFormula {
-    /// Returns the number of counts per row, if a metric has such parameters.
+    /// Returns the number of counts per row, or `None` if the formula's parameters are invalid.
     fn width(&self) -> Option<usize> {
         match self {
             Self::Bleu(BleuOptions { max_order, .. }) => (1..=MAX_ORDER)
@@ -338,7 +339,7 @@ impl CorpusFormula for CountFormula {
     }
 }
 
-/// The BLEU of a corpus in [0, 1], over all orders.
+/// Computes the BLEU of a corpus in [0, 1], over all orders.
 impl CorpusFormula for BleuOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts, false))
@@ -349,7 +350,7 @@ impl CorpusFormula for BleuOptions {
     }
 }
 
-/// The chrF of a corpus in [0, 1]: the same formula over the summed counts.
+/// Computes the chrF of a corpus in [0, 1], using the same formula over the summed counts.
 impl CorpusFormula for ChrfOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts))
@@ -405,7 +406,8 @@ pub fn restore(record: &Value) -> Option<Counted> {
     }
 }
 
-/// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and a row's record.
+/// Lets types from `stats` be the state of a score over all rows: names the method that computes the score, and a row's
+/// record.
 macro_rules! corpus_states {
     ($($state:ident: $score:ident, |$this:ident| $record:expr;)*) => {$(
         impl CorpusState for $state {
@@ -485,7 +487,7 @@ mod record_tests {
 
     use super::*;
 
-    /// Checks that a contribution's record reads back as the contribution, and returns its score.
+    /// Checks that a contribution's record reads back as the same contribution, and returns its score.
     fn stored(state: impl CorpusState) -> Option<f64> {
         let counted = Counted::new(state);
         let read = restore(&counted.record().unwrap()).unwrap();
@@ -512,7 +514,7 @@ mod record_tests {
         assert_eq!(stored(labels), Some(0.0));
     }
 
-    /// The BLEU and chrF scores are those of sacrebleu; BLEU is the geometric mean of 5/6, 3/5, 2/4 and 1/3.
+    /// The BLEU and chrF scores match sacrebleu's; BLEU is the geometric mean of 5/6, 3/5, 2/4 and 1/3.
     #[test]
     fn counts_of_a_row_are_read_with_their_formula() {
         let (prediction, references) = ("the cat sat on the mat", ["the cat sat on a mat"]);

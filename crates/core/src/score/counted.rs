@@ -1,5 +1,5 @@
 //! Metrics over all rows, such as accuracy, F1 and rank correlations: each row contributes a state, and the score is
-//! computed from the merged states. `corpus.rs` has corpus scores that exist besides the scores of rows.
+//! computed from the merged states. `corpus.rs` has the corpus scores of metrics that also score each row.
 
 use std::any::Any;
 use std::fmt;
@@ -65,10 +65,10 @@ use crate::stats::NotDefined;
     note = "return `CorpusCounts`, a type from `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
 )]
 pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// Adds the contribution of other rows to this one.
+    /// Adds other rows' contribution to this one.
     fn merge(&mut self, other: &Self);
 
-    /// Returns the score of all merged rows.
+    /// Returns the score over all merged rows.
     ///
     /// ```
     /// use dsrs_metrics::{contract::CorpusState, stats::ValuePairs};
@@ -132,9 +132,9 @@ impl Counted {
         }
     }
 
-    /// Merges a contribution of the same metric from other rows into this contribution.
+    /// Merges other rows' contribution to the same metric into this contribution.
     ///
-    /// A contribution of another type is ignored.
+    /// A contribution of a different type is ignored.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::Counted, stats::Brier};
@@ -147,7 +147,7 @@ impl Counted {
         self.state.merge_with(&*other.state);
     }
 
-    /// Returns the score of all merged rows.
+    /// Returns the score over all merged rows.
     ///
     /// ```
     /// use dsrs_metrics::contract::{CorpusCounts, Counted};

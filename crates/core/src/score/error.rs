@@ -1,4 +1,4 @@
-//! Errors of metrics: why a row has no score.
+//! Errors from metrics: why a row has no score.
 //!
 //! The file is long because each error is documented with its message.
 
@@ -48,7 +48,7 @@ struct Inner {
     kind: MetricErrorKind,
     #[serde(default)]
     cost_msats: u64,
-    /// The metric's own error. Its type is the author's, so it is not stored.
+    /// The metric's own error. Its type is defined by the metric's author, so it is not stored.
     #[serde(skip)]
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -187,7 +187,7 @@ impl MetricError {
         error
     }
 
-    /// Creates the error of a metric whose model call failed or exceeds the budget.
+    /// Creates an error for a metric whose model call failed or exceeds the budget.
     pub(crate) fn of_model(metric: &str, error: LmError) -> Self {
         let cost_msats = error.cost_msats().unwrap_or(0);
         let error = match error.budget_msats() {
@@ -239,7 +239,7 @@ impl MetricError {
         self
     }
 
-    /// Returns the name of the metric.
+    /// Returns the metric's name.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -277,7 +277,7 @@ impl MetricError {
         self.0.cost_msats
     }
 
-    /// Returns `true` if a required field is missing from the prediction or `null`.
+    /// Returns `true` if a required field is missing from the prediction or is `null`.
     ///
     /// For a composite, this method checks the component that left the composite without a score.
     ///

@@ -35,7 +35,7 @@ impl Scored {
         names.into_iter().collect()
     }
 
-    /// Returns the missing fields of the metric and of each component.
+    /// Returns the fields that are missing for the metric and for each component.
     #[doc(hidden)]
     pub fn missing(&self) -> Vec<&MissingFields> {
         let own = self.critique.as_ref().and_then(|it| it.missing.as_deref());
@@ -62,7 +62,7 @@ impl Scored {
         self.limit_explanations();
     }
 
-    /// Returns the score of a prediction that lacks fields, without calling the metric and at no cost.
+    /// Returns the score for a prediction that lacks fields, without calling the metric and at no cost.
     #[cold]
     pub(crate) fn without_fields(
         value: f64,
@@ -122,10 +122,10 @@ impl Scored {
 }
 
 impl Absent {
-    /// Adds the missing fields to the result of a call.
+    /// Adds the missing fields to a call's result.
     ///
     /// # Errors
-    /// Returns the error of the call if it failed.
+    /// Returns the call's error if the call failed.
     pub fn mark<T: Into<RowAnswer>>(self, result: Result<T>) -> Result<RowAnswer> {
         match self.0 {
             None => row_answer(result),
@@ -136,11 +136,11 @@ impl Absent {
 
 /// Converts a field error to the metric's error.
 ///
-/// The error names the side of the row (gold or prediction). If the metric sets a score for predictions without the
+/// The error names the side of the row (gold or prediction). If the metric sets a score for predictions that lack the
 /// field, returns that score instead.
 ///
 /// # Errors
-/// Returns an error unless the metric sets a score for predictions without the field.
+/// Returns an error unless the metric sets a score for predictions that lack the field.
 #[cold]
 #[doc(hidden)]
 #[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]

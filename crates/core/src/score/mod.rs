@@ -2,8 +2,8 @@
 //!
 //! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
 //! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score. `error.rs` and `outcome.rs` have
-//! the reasons for a row without a score, `counted.rs` and `corpus.rs` contributions to a score over all rows, and
-//! `replied_by.rs` the models that replied to a judge. `evaluate/` aggregates over rows.
+//! the reasons for a row without a score. `counted.rs` and `corpus.rs` have contributions to a score over all rows, and
+//! `replied_by.rs` has the models that replied to a judge. `evaluate/` aggregates over rows.
 
 pub mod check;
 pub mod component_results;
@@ -38,11 +38,11 @@ use serde_json::Value;
 pub(crate) use scored::Critique;
 pub use scored::Scored;
 
-/// The maximum length of a score's details and of its feedback, in bytes. Longer ones are cut off: an explanation that
-/// quotes a whole field would otherwise be as large as the field, for every row.
+/// The maximum length of a score's details and of its feedback, in bytes. Longer texts are truncated, because an
+/// explanation that quotes a whole field would otherwise be as large as the field, for every row.
 pub(crate) const MAX_EXPLANATION: usize = 65_536;
 
-/// The label for scores of a judge that ran without a language model.
+/// The label for scores from a judge that ran without a language model.
 ///
 /// A score's metadata contains this label under the key `judge`.
 pub const OFFLINE_JUDGE: &str = "offline-lexical";
@@ -200,7 +200,7 @@ impl FeedbackMetric {
     }
 }
 
-/// Serializes entries in the order of their keys, so equal values have equal bytes.
+/// Serializes entries in key order, so equal values have equal bytes.
 fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::Ok, S::Error> {
     entries.iter().collect::<BTreeMap<_, _>>().serialize(to)
 }
@@ -267,7 +267,7 @@ impl Scores {
         Self { parts }
     }
 
-    /// Adds a score, or replaces the value of the score with this name.
+    /// Adds a score, or replaces the value of an existing score with this name.
     ///
     /// ```
     /// # use dsrs_metrics::contract::Scores;
@@ -312,7 +312,7 @@ impl Scores {
 
 /// The result of [`Metric::grade`](crate::Metric::grade).
 ///
-/// Optimizers call this method with five arguments.
+/// Optimizers call `Metric::grade` with five arguments.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

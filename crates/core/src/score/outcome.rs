@@ -56,7 +56,7 @@ pub enum Outcome {
     NotNeeded,
     /// The row is not in the sample that the metric judges.
     NotSampled {
-        /// The probability that the row had of being sampled; 0 if the run was stopped before the sample was drawn.
+        /// The probability that the row would be sampled, or 0 if the run was stopped before the sample was drawn.
         probability: f64,
     },
     /// The metric failed.
@@ -68,7 +68,7 @@ pub enum Outcome {
     /// The program returned no prediction, so there was nothing to score.
     #[serde(with = "Arc::<str>")]
     ProgramFailed {
-        /// The program's error, shared by all metrics of the row.
+        /// The program's error, shared by all of the row's metrics.
         error: Arc<str>,
     },
 }
@@ -237,7 +237,7 @@ pub enum RowAnswer {
     Scored(Scored),
     /// The row's contribution to a score over all rows.
     Counted {
-        /// The name of the metric.
+        /// The metric's name.
         metric: String,
         /// The cost of the call, in millisatoshis.
         cost_msats: u64,
@@ -308,7 +308,7 @@ impl RowAnswer {
         self
     }
 
-    /// Records the fields that the metric reads and the row lacks.
+    /// Records the fields that the metric reads but the row lacks.
     #[cold]
     pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
         match &mut self {

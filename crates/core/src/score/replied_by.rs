@@ -1,5 +1,5 @@
-//! The models that replied to a judge, as providers report them, and their form in a score's metadata; also the judges
-//! of a panel without a verdict.
+//! The models that replied to a judge, as providers report them, and their form in a score's metadata. Also the panel's
+//! judges that gave no verdict.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ pub struct RepliedBy<'a> {
 }
 
 impl<'a> RepliedBy<'a> {
-    /// Reads the entries from the metadata of one score.
+    /// Reads the entries from one score's metadata.
     ///
     /// The entries of the score's components are not included. Replies from the offline stand-in, or without a reported
     /// model, have no entry.
@@ -86,14 +86,14 @@ impl<'a> RepliedBy<'a> {
             Value::Array(judges) if key == JUDGES || key == FAILED => {
                 judges.iter().flat_map(Self::of_judge).collect()
             }
-            // A metric of two judges has both judges' metadata under their names.
+            // A metric with two judges has both judges' metadata under their names.
             Value::Object(metadata) => Self::of_metadata(metadata),
             _ => Vec::new(),
         });
         entries.flatten().collect()
     }
 
-    /// Reads the entries of one judge. Metadata of another form has no entries.
+    /// Reads one judge's entries. Metadata in any other form has no entries.
     fn of_judge(entry: &'a Value) -> impl Iterator<Item = Self> {
         let found = entry[REPLIED_BY].as_array().into_iter().flatten();
         found.filter_map(move |found| {
@@ -107,7 +107,7 @@ impl<'a> RepliedBy<'a> {
     }
 }
 
-/// The numbers of replies to one judge, by reported model and fingerprint.
+/// The number of replies to one judge for each reported model and fingerprint.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReplyCounts(BTreeMap<(String, Option<String>), u64>);
 

@@ -1,4 +1,4 @@
-//! The types that a metric may return, and their conversion to [`Scored`] or to a row's contribution.
+//! The types that a metric can return, and their conversion to [`Scored`] or to a row's contribution.
 
 use crate::score::{
     CorpusCounts, CorpusState, Counted, FeedbackMetric, MetricError, MetricScore, Result,
@@ -24,7 +24,7 @@ use crate::spec::{MetricSpec, ScoreKind};
     note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row);\na `#[metric(corpus)]` returns a type that implements `CorpusState`"
 )]
 pub trait MetricReturn {
-    /// The kind of the score, which is a bool or a number.
+    /// The kind of score, which is a bool or a number.
     const KIND: ScoreKind;
     /// Specifies whether the value itself is a verdict.
     ///

@@ -1,5 +1,5 @@
-//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, `replied_by.rs`
-//! has the models that replied, and `missing.rs` its missing fields.
+//! A metric's score for one row, with its explanation. `validated.rs` creates and validates it, `replied_by.rs` has the
+//! models that replied, and `missing.rs` has the missing fields.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub struct Scored {
     /// This is `None` if the metric neither returns `bool` nor has a threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
-    /// Most scores have none.
+    /// `None` for most scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) critique: Option<Box<Critique>>,
 }
@@ -45,7 +45,7 @@ pub struct Scored {
 pub(crate) struct Critique {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) feedback: Option<String>,
-    /// `true` if the details are also the feedback, so one text is stored once.
+    /// `true` if the details are also the feedback, so the text is stored only once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) shares_details: bool,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -283,7 +283,7 @@ impl Scored {
         }
     }
 
-    /// Sets the row's contribution to the corpus's score.
+    /// Sets the row's contribution to the corpus score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
         self.critique.get_or_insert_default().corpus = Some(counts);
         self

@@ -18,8 +18,8 @@ impl Scored {
     /// Validates a raw score against the spec.
     ///
     /// # Errors
-    /// Returns an error for a score that is not finite or not in the metric's range, a bool that is neither 0 nor 1, and
-    /// a confidence that is not between 0 and 1.
+    /// Returns an error if the score is not finite or not in the metric's range, or if a bool is neither 0 nor 1. Also
+    /// returns an error if the confidence is not between 0 and 1.
     #[doc(hidden)]
     #[inline]
     pub fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
@@ -82,7 +82,7 @@ impl Scored {
         Self::with_critique(score, critique, spec)
     }
 
-    /// Cuts off details and feedback that are too long.
+    /// Truncates details and feedback that are too long.
     pub(super) fn limit_explanations(&mut self) {
         let critique = self.critique.as_mut();
         let feedback = critique.and_then(|critique| critique.feedback.as_mut());
@@ -141,7 +141,7 @@ fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
     value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
 }
 
-/// Returns `true` if a bool metric's value is 0 or 1. The score of a run is the share of rows that are true.
+/// Returns `true` if a bool metric's value is 0 or 1. A run's score is the fraction of rows that are true.
 #[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
 #[inline]
 fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {

@@ -1,4 +1,4 @@
-//! Settings of one instance of a metric (threshold, strictness and cost), which override its declaration.
+//! Settings for one metric instance (threshold, strictness and cost), which override the metric's declaration.
 //!
 //! `Instance` applies them to any metric. A judge stores them in its panel, because they are part of its configuration.
 

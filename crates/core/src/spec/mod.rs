@@ -36,7 +36,7 @@ pub enum MetricTier {
     ///
     /// A proxy runs first.
     Proxy,
-    /// An expensive and accurate metric, such as a language model or a sandbox.
+    /// An expensive and accurate metric, such as one that uses a language model or a sandbox.
     ///
     /// A truth runs only on the rows that pass the proxies.
     Truth,
@@ -53,9 +53,9 @@ pub enum MetricTier {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Larger values are better, as for accuracy and F1.
+    /// Larger values are better, as with accuracy and F1.
     HigherIsBetter,
-    /// Smaller values are better, as for word error rate and edit distance.
+    /// Smaller values are better, as with word error rate and edit distance.
     LowerIsBetter,
 }
 
@@ -102,7 +102,7 @@ pub struct ScoreRange {
 }
 
 impl ScoreRange {
-    /// The range [0, 1], used by `bool` metrics and most others.
+    /// The range [0, 1], used by `bool` metrics and most other metrics.
     ///
     /// ```
     /// # use dsrs_metrics::contract::ScoreRange;
@@ -176,7 +176,7 @@ pub struct MetricSpec<'a> {
     ///
     /// The score is replaced before it is reported or combined.
     pub strict: bool,
-    /// The score of a prediction that lacks a required field.
+    /// The score for a prediction that lacks a required field.
     ///
     /// A `null` field counts as missing. If `None`, a prediction without the field is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,7 +196,7 @@ pub struct MetricSpec<'a> {
     pub params: &'a [ParamSpec<'a>],
     /// The version of the metric's definition.
     ///
-    /// The version is part of the key of every stored reply.
+    /// The version is part of every stored reply's key.
     pub version: &'a str,
     /// The fingerprint of the metric's code.
     ///
@@ -209,7 +209,7 @@ pub struct MetricSpec<'a> {
         skip_serializing_if = "Option::is_none"
     )]
     pub code: Option<u64>,
-    /// `true` for a metric whose attribute is invalid.
+    /// `true` if the metric's attribute is invalid.
     ///
     /// Rules aren't checked for this metric.
     #[doc(hidden)]
@@ -218,7 +218,7 @@ pub struct MetricSpec<'a> {
 }
 
 impl<'a> MetricSpec<'a> {
-    /// Returns the spec of a metric whose attribute is invalid.
+    /// Returns the spec for a metric whose attribute is invalid.
     #[doc(hidden)]
     pub const fn stub(name: &'a str) -> Self {
         let mut spec = Self::new(name);
@@ -235,7 +235,7 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Creates the spec of a proxy metric that costs nothing.
+    /// Creates the spec for a proxy metric that costs nothing.
     ///
     /// Higher is better, there is no threshold, and any finite value is allowed.
     ///
@@ -353,7 +353,7 @@ impl<'a> MetricSpec<'a> {
         /// ```
         pub const fn with_strict() => strict = true;
 
-        /// Sets the score of a prediction that lacks a required field.
+        /// Sets the score for a prediction that lacks a required field.
         ///
         /// A hand-written metric must return this score itself.
         ///
@@ -509,7 +509,7 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Returns `true` if a score passes, before [`strict`](Self::strict) applies.
+    /// Returns `Some(true)` if a score passes, before [`strict`](Self::strict) applies.
     #[inline]
     pub(crate) fn verdict(&self, raw: f64) -> Option<bool> {
         match (self.kind, self.threshold, self.direction) {
@@ -617,7 +617,7 @@ pub struct FieldSpec<'a> {
 }
 
 impl<'a> FieldSpec<'a> {
-    /// Creates the spec of a field.
+    /// Creates the spec for a field.
     ///
     /// ```
     /// use dsrs_metrics::contract::{FieldSpec, MetricSpec};
@@ -659,15 +659,15 @@ impl<'a> FieldSpec<'a> {
         self.required && !self.may_be_missing
     }
 
-    /// Merges the same field of another component. It is required if either requires it, and may be missing unless that
-    /// is an error for either.
+    /// Merges another component's spec for the same field. The field is required if either component requires it, and
+    /// may be missing unless that is an error for either.
     pub(crate) const fn merge(&mut self, other: &FieldSpec<'_>) {
         let is_needed = self.is_needed() || other.is_needed();
         self.required |= other.required;
         self.may_be_missing = self.required && !is_needed;
     }
 
-    /// Sets the description of the type.
+    /// Sets the type's description.
     ///
     /// ```
     /// # use dsrs_metrics::{contract::FieldSpec, rows::TypeHelp};
@@ -722,7 +722,7 @@ pub struct ParamSpec<'a> {
 }
 
 impl<'a> ParamSpec<'a> {
-    /// Creates the spec of a parameter whose type is described only by `ty`.
+    /// Creates the spec for a parameter whose type is described only by `ty`.
     #[doc(hidden)]
     pub const fn new(name: &'a str, ty: &'a str, default: Option<&'a str>, doc: &'a str) -> Self {
         Self {
@@ -766,7 +766,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Returns a fingerprint of a composite.
+/// Returns a composite's fingerprint.
 ///
 /// The fingerprint is computed from the composite's expression and each component's code and version.
 pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
@@ -784,7 +784,8 @@ pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u6
     hash
 }
 
-/// Returns the fingerprint of a composite whose expression is compared by other values; `None` if no component has one.
+/// Returns the fingerprint of a composite whose expression is compared by other values, or `None` if no component has a
+/// fingerprint.
 pub(crate) const fn code_of_components(components: &[MetricSpec<'_>]) -> Option<u64> {
     let mut index = 0;
     while index < components.len() {
@@ -796,7 +797,7 @@ pub(crate) const fn code_of_components(components: &[MetricSpec<'_>]) -> Option<
     None
 }
 
-/// Adds bytes, and a byte that ends them, to an FNV-1a hash.
+/// Adds bytes and a terminating byte to an FNV-1a hash.
 const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut index = 0;
     while index <= bytes.len() {
@@ -811,7 +812,7 @@ const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// Serializes a fingerprint as 16 hexadecimal digits, because not every JSON reader keeps 64 bits of a number.
+/// Serializes a fingerprint as 16 hexadecimal digits, because some JSON readers don't keep all 64 bits of a number.
 #[expect(clippy::ref_option, reason = "required by serde")]
 fn serialize_code<S: Serializer>(code: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
     match code {

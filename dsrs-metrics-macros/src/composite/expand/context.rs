@@ -105,8 +105,8 @@ fn has_tree(expression: &Expression) -> bool {
         || parts_of(expression).any(|part| has_tree(&part.expression))
 }
 
-/// The maximum number of paths for which a composite's cost is exact. With more, the cost is that of the components of
-/// all paths together.
+/// The maximum number of paths that are counted separately to compute a composite's cost. If there are more, the cost
+/// covers the components of all paths together.
 const MAX_PATHS: usize = 1 << 10;
 
 /// Returns the components that are evaluated on each path through an expression: one path for each leaf of a decision

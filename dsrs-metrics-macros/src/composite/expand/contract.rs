@@ -72,7 +72,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// Returns a component without the type of its rows.
+/// Returns a component without its row types.
 fn declared(cx: &Context<'_>, index: usize) -> TokenStream {
     let (alias, at) = (cx.alias(index), cx.leaves[index].span);
     let index = Literal::usize_unsuffixed(index);
@@ -80,7 +80,7 @@ fn declared(cx: &Context<'_>, index: usize) -> TokenStream {
     quote_spanned!(at=> <#alias as #runtime::Declared>::component(&__COMPONENTS.#index))
 }
 
-/// Emits the composite as a component of another one.
+/// Emits the code that makes the composite a component of another composite.
 pub(super) fn component(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
@@ -184,7 +184,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         .paths
         .as_ref()
         .map(|_| quote_spanned!(*span=> .with_cost_msats(__COST)));
-    // The paths of a tree are parameters of its identity, which compares their values.
+    // A tree's paths are parameters in its identity, which compares their values.
     let code = cx.paths.is_none().then(|| {
         let code = Literal::u64_suffixed(cx.code);
         quote_spanned!(*span=> .with_code(#compiled::combined_code(#code, &__SPECS)))

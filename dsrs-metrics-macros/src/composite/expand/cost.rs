@@ -1,13 +1,13 @@
-//! The maximum cost of a composite on one row: that of all components, or of the most expensive path through a decision
-//! tree.
+//! The maximum cost of a composite on one row: the cost of all components, or of the most expensive path through a
+//! decision tree.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
 use super::context::Context;
 
-/// Emits the declared maximum cost of one row: that of all components, or of the most expensive path through a decision
-/// tree.
+/// Emits the declared maximum cost of one row: the cost of all components, or of the most expensive path through a
+/// decision tree.
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, compiled, .. } = cx;
     let Some(paths) = &cx.paths else {

@@ -44,8 +44,8 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the tables and spec of a component as configured. An argument may name the field that it reads; it is then a
-/// string literal.
+/// Returns the tables and spec of a component as configured. An argument can name the field that the component reads;
+/// the argument is then a string literal.
 fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
     let Context {
         span,
@@ -90,7 +90,7 @@ pub(super) fn derived(cx: &Context<'_>, index: usize) -> Ident {
     format_ident!("__LEAF{index}", span = cx.span)
 }
 
-/// Returns the bounds under which the composite is a metric over two rows.
+/// Returns the bounds that the composite requires to be a metric over two rows.
 pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
     let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
         let alias = cx.alias(index);

@@ -33,7 +33,7 @@ pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, root: &Expression) -> 
     quote!(#item #hidden)
 }
 
-/// Expands after an error to the struct, a stub, and the rules checked in constants. One error gives one message, and
+/// After an error, expands to the struct, a stub, and the rules checked in constants. One error gives one message, and
 /// all errors are reported together.
 pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors) -> TokenStream {
     let errors = errors.finish();

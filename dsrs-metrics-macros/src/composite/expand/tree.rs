@@ -1,7 +1,7 @@
 //! For each part of the expression, emits the constant that the compiler derives for it, and its rules. A violated rule
 //! is a constant whose evaluation fails at the offending token.
 //!
-//! The file is long because each part of an expression has its constant and its rule.
+//! The file is long because each part of an expression has its own constant and rule.
 
 mod decision;
 

@@ -1,5 +1,5 @@
-//! The trait impls derived from the components' types: if the composite has a verdict, if it is async, and its row
-//! types.
+//! The trait impls derived from the components' types: whether the composite has a verdict, whether it is async, and
+//! its row types.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
@@ -60,8 +60,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns a type parameter of the impl for an associated type of a component. If the impl named
-/// the component's type instead, a composite could not be more visible than its components.
+/// Returns a type parameter of the impl that stands for a component's associated type. If the impl named the
+/// component's type instead, a composite could not be more visible than its components.
 fn param(cx: &Context<'_>, of: &str, index: usize) -> Ident {
     format_ident!("__{of}{index}", span = cx.span)
 }
@@ -115,8 +115,8 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-/// The rows that all components accept: type parameters for the rows of the first two, the first three and so on, with
-/// the bounds that define them.
+/// The rows that all components accept. Type parameters stand for the rows of the first two components, the first three
+/// and so on, with the bounds that define them.
 struct Joined {
     joined: [TokenStream; 2],
     last: Ident,
@@ -142,7 +142,7 @@ fn rows(cx: &Context<'_>, half: &str) -> Joined {
     }
 }
 
-/// Emits an unused function, in which rustc reports a component whose rows differ from those before it, or a row that
+/// Emits an unused function. In it, rustc reports a component whose rows differ from those before it, or a row that
 /// lacks a field a component reads.
 pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     let Context {

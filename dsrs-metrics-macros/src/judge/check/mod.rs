@@ -2,7 +2,7 @@
 //!
 //! Rules for all metrics are checked after lowering. rustc checks the rules that need types.
 //!
-//! The file is long because each rule has its message.
+//! The file is long because each rule has its own message.
 
 mod panel;
 mod scoring;
@@ -317,7 +317,7 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
     }
 }
 
-/// Checks the score of a row whose prediction has an empty input.
+/// Checks the score for a row whose prediction has an empty input.
 fn check_empty(judge: &Judge, errors: &mut Errors) {
     let Some(empty) = &judge.attrs.empty else {
         return;

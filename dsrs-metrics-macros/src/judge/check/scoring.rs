@@ -11,7 +11,7 @@ use crate::shared::tokens::as_written;
 use crate::shared::types::{is_integer, last_segment_is, option_of};
 use crate::shared::values::{bounds, literal};
 
-/// The maximum number of draws. Each is a call per row.
+/// The maximum number of draws. Each draw is one call per row.
 const MAX_DRAWS: u32 = 100;
 
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {

@@ -181,8 +181,8 @@ fn check_read(judge: &Judge, index: usize, read: &Ident, errors: &mut Errors) {
     }
 }
 
-/// Checks `each` and `empty` for the output of a step; or for an output of the last call, if `index` is the number of
-/// steps.
+/// Checks `each` and `empty` for a step's output. If `index` is the number of steps, checks them for an output of the
+/// last call.
 fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
     let attr = &output.attr;
     let Some(list) = &attr.each else {
@@ -200,7 +200,7 @@ fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors)
     }
 }
 
-/// Checks the score of a row without this list.
+/// Checks the score for a row without this list.
 fn check_empty(judge: &Judge, list: &Ident, empty: &Expr, errors: &mut Errors) {
     let found = as_written(empty);
     if text(empty).is_some_and(|text| text.value() == "abstain") {
@@ -231,7 +231,7 @@ fn is_same(one: &Expr, other: &Expr) -> bool {
     }
 }
 
-/// Returns `true` if an expression is a lower-case name, and so not a constant.
+/// Returns `true` if an expression is a lower-case name, and therefore not a constant.
 fn is_word(written: &str) -> bool {
     is_ident(written)
         && written.starts_with(|first: char| first.is_ascii_lowercase())
@@ -252,7 +252,7 @@ fn check_item(list: &Ident, output: &Output, errors: &mut Errors) {
     errors.at(ty, format!("expected a list, because `each` has one item for each item of `{list}`, found `{found}`; write `{instead}`"));
 }
 
-/// Checks the list to whose items the items of an output refer by number.
+/// Checks the list that an output's items refer to by number.
 fn check_cites(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
     let Some(list) = &output.attr.cites else {
         return;
@@ -297,7 +297,7 @@ fn check_list(
         field.filter(|field| !is_list(&field.ty) && !is_conversation(&field.ty))
     {
         if matches!(field.ty, Type::Reference(_)) {
-            // A list to borrow is reported.
+            // A borrowed list is reported elsewhere.
             return;
         }
         let found = as_written(&field.ty);

@@ -1,4 +1,4 @@
-//! The `Answers` impl of a judge whose only output may be an enum, for the branches of decision trees.
+//! The `Answers` impl of a judge whose only output might be an enum, for the branches of decision trees.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote_spanned};
@@ -33,8 +33,9 @@ pub(super) fn answers(cx: &Context<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the output of a judge that has only one besides its reasoning and feedback. `None` for a judge of turns,
-/// which has an answer for each turn, and for one that draws several answers: neither has a single answer for the row.
+/// Returns the judge's only output besides its reasoning and feedback. Returns `None` if there are several outputs.
+/// Also returns `None` if the judge scores turns or draws several answers, because there is then no single answer for
+/// the row.
 fn only_output<'a>(cx: &Context<'a>) -> Option<&'a Output> {
     let judge = cx.judge;
     let explains = |output: &&Output| {

@@ -27,7 +27,7 @@ impl<'a> Context<'a> {
         Self::with_paths(judge, metric, runtime, private)
     }
 
-    /// Creates the context of what is emitted inside of the hidden block.
+    /// Creates the context for what is emitted inside of the hidden block.
     pub(super) fn hidden(judge: &'a Judge, metric: &'a Model) -> Self {
         let span = judge.span();
         Self::with_paths(judge, metric, short(span), short_private(span))
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the user's documentation of a field, or its description in the prompt.
+/// Returns the user's documentation of a field, or the field's description in the prompt.
 pub(super) fn docs(field: &Field) -> TokenStream {
     if !field.docs.is_empty() {
         return field

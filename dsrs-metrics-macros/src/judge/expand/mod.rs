@@ -37,8 +37,8 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     quote!(#item #input #output #metric)
 }
 
-/// Returns the struct as written, without warnings that it is never constructed. If the metric has its name, the struct
-/// is in a separate scope, so its types and derives are still checked.
+/// Returns the struct as written, without warnings that it is never constructed. If the metric has the struct's name,
+/// the struct is in a separate scope, so its types and derives are still checked.
 fn item(judge: &Judge, metric: &syn::Ident) -> TokenStream {
     let item = &judge.item;
     let item = quote_spanned! {judge.span()=>
@@ -84,7 +84,7 @@ fn not_the_metric(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits `XInput`, the inputs of the judge from one row.
+/// Emits `XInput`, which contains the judge's inputs from one row.
 fn input(cx: &Context<'_>) -> TokenStream {
     let Context {
         judge,

@@ -18,7 +18,7 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
     } = cx;
     let ident = &metric.names.ident;
     let read = Lifetime::new("'read", *span);
-    // With a separate lifetime, an unmet bound is not an error of the judge. Plain types need no bound, and each bound
+    // With a separate lifetime, an unmet bound is not an error in the judge. Plain types need no bound, and each bound
     // costs compile time.
     let types = cx
         .shown()

@@ -1,4 +1,4 @@
-//! The struct `XOutput` with the outputs of the judge, and how it is parsed from a reply.
+//! The struct `XOutput` with the judge's outputs, and how it is parsed from a reply.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -46,14 +46,14 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns `true` if a type may be the user's own, which may lack the derives of `#[judge_output]`.
+/// Returns `true` if a type might be the user's own, which might lack the derives of `#[judge_output]`.
 pub(super) fn is_users(ty: &Type) -> bool {
     let names = ["bool", "f32", "f64", "String", "Preference"];
     !is_integer(ty) && !names.iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Returns a function of `OutputType`, through which rustc reports once that a type is not an output, without follow-up
-/// errors. All tokens have the span of the type.
+/// Returns a function of `OutputType`. Through it, rustc reports only once that a type is not an output, without
+/// follow-up errors. All tokens have the span of the type.
 pub(super) fn of_output(cx: &Context<'_>, ty: &Type, function: &str) -> TokenStream {
     let (start, end) = ends(ty);
     let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
@@ -123,7 +123,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits the `JudgeOutput` impl. It reads every field, to report all errors of a reply together.
+/// Emits the `JudgeOutput` impl. It reads every field, to report all errors in a reply together.
 pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
     let Context {
         judge,

@@ -185,7 +185,7 @@ fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
     ]
 }
 
-/// Returns the setters of the settings for the builder, except those that a parameter with the same name replaces.
+/// Returns the builder's setters for the settings, except those that a parameter with the same name replaces.
 fn settings_of_builder(cx: &Context<'_>) -> impl Iterator<Item = Setter> {
     let settings = settings(cx).into_iter().map(|(_, setting)| setting);
     settings.filter(|setting| !cx.judge.has_param(setting.name))

@@ -1,6 +1,6 @@
 //! Binds each parameter, by its attribute or by its name and type.
 //!
-//! The file is long because each mistake in a parameter has its message.
+//! The file is long because each mistake in a parameter has its own message.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;

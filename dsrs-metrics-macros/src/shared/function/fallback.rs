@@ -77,13 +77,13 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
     quote!(#stub #(#groups)*)
 }
 
-/// Returns the name of the metric, or that of its function if `name` is the error.
+/// Returns the metric's name, or the function's name if `name` is the error.
 fn stub_name(model: &Model) -> String {
     let name = model.attrs.name.as_ref().map(syn::LitStr::value);
     name.unwrap_or_else(|| model.function.sig.ident.unraw().to_string())
 }
 
-/// Emits the setters of a struct of parameters.
+/// Emits the setters for a struct of parameters.
 fn has_params(cx: &Context<'_>, group: &TokenStream) -> TokenStream {
     let Context {
         span,

@@ -58,7 +58,7 @@ impl Function {
         Some(function)
     }
 
-    /// Returns `true` if it is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
+    /// Returns `true` if the function is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
     pub(crate) fn is_associated(&self) -> bool {
         self.sig.receiver().is_some() || !self.has_body() || self.self_type().is_some()
     }
@@ -80,7 +80,7 @@ impl Function {
         quote::quote!(#(#attrs)* #sig #body)
     }
 
-    /// Returns the function without the attributes of the macro.
+    /// Returns the function without the macro's attributes.
     pub(crate) fn stripped(&self) -> TokenStream {
         let Self {
             attrs,

@@ -28,18 +28,18 @@ pub(crate) struct Model {
     pub(crate) generics: Generics,
     /// The defaults that a judge sets for its panel, each with its index among the panel's parameters.
     pub(crate) panel: Vec<(usize, String)>,
-    /// The struct with the inputs of the judge that is evaluated instead of the function, if the metric is a judge. It has
-    /// a field for each parameter that is not configuration.
+    /// The struct with the judge's inputs, if the metric is a judge. The judge is evaluated instead of the function.
+    /// The struct has a field for each parameter that is not configuration.
     pub(crate) judged: Option<Ident>,
     /// The fingerprint of the code that computes the score.
     pub(crate) code: u64,
 }
 
-/// The names of the metric and of its items.
+/// The names of the metric and its items.
 pub(crate) struct Names {
     /// The metric's name in reports.
     pub(crate) metric: String,
-    /// The struct that implements it.
+    /// The struct that implements the metric.
     pub(crate) ident: Ident,
     /// The span for errors about the metric as a whole.
     pub(crate) span: Span,

@@ -33,7 +33,7 @@ pub(crate) struct FieldParam {
     pub(crate) name: String,
     pub(crate) name_span: Span,
     pub(crate) renamed: bool,
-    /// The `#[param]` whose value is the name of the field; `name` is its default.
+    /// The `#[param]` whose value is the field's name; `name` is its default.
     pub(crate) named_by: Option<Ident>,
     /// The value to use if the row lacks the field.
     pub(crate) default: Option<DefaultValue>,
@@ -44,9 +44,9 @@ pub(crate) struct FieldParam {
 /// A `#[param]`.
 pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
-    /// `true` if its setter accepts every type that converts into its type.
+    /// `true` if the parameter's setter accepts every type that converts into the parameter's type.
     pub(crate) into: bool,
-    /// `true` if it is a struct of parameters, each of whose fields is a parameter of the metric.
+    /// `true` if the parameter is a struct of parameters. Each of its fields is then a parameter of the metric.
     pub(crate) is_group: bool,
 }
 

@@ -47,7 +47,7 @@ impl Role {
 pub(crate) struct RoleAttr {
     pub(crate) role: Role,
     pub(crate) rename: Option<LitStr>,
-    /// The `#[param]` whose value is the name of the field.
+    /// The `#[param]` whose value is the field's name.
     pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
     /// `into`: the setter of a `#[param]` accepts every type that converts into its type.
@@ -211,8 +211,7 @@ impl RoleAttr {
         Ok(())
     }
 
-    /// Returns the word before `=` and the key that was probably meant. A word alone is more likely the name of a
-    /// field.
+    /// Returns the word before `=` and the key that was probably meant. A word alone is more likely a field name.
     fn misspelt(&self, found: &str) -> Option<(String, &'static str)> {
         let (word, _) = found.split_once('=').unwrap_or((found, ""));
         let is_alone = word.len() == found.len();

@@ -56,7 +56,7 @@ fn row(side: Side, params: &[Param], attrs: &Settings) -> Row {
     }
 }
 
-/// Returns `T` of a parameter `gold: &T`.
+/// Returns `T` from a parameter `gold: &T`.
 pub(crate) fn whole_row(param: &Param) -> Option<&Type> {
     match &param.ty {
         Type::Reference(reference) => Some(ungrouped(&reference.elem)),

@@ -8,7 +8,7 @@ use crate::spec::MetricSpec;
 
 const COMPONENTS: usize = 6;
 
-/// A random sequence: xorshift64.
+/// A xorshift64 random number generator.
 struct Random(u64);
 
 impl Random {
@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-/// A tree as an enum, whose value is a plain match.
+/// A tree as an enum, evaluated with a plain match.
 enum Plain {
     Number(f64),
     Metric(usize),

@@ -1,4 +1,4 @@
-//! What scores with additional data have besides their number.
+//! What scores with additional data contain besides their number.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn judged(metadata: Value) -> Scored {
     Scored::with_critique(MetricScore::new(0.5), critique, &SPEC).unwrap()
 }
 
-/// Returns the score of a composite of two components.
+/// Returns the score of a composite with two components.
 fn composite(parts: [Scored; 2]) -> Scored {
     let results = parts.map(|part| ComponentResult::from(Ok::<RowAnswer, _>(part.into())));
     let components = Components(["a".into(), "b".into()].into_iter().zip(results).collect());

@@ -86,7 +86,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits how the answer of a node is read, and the rules for its branches.
+    /// Emits how a node's answer is read, and the rules for its branches.
     fn reads(&mut self, decision: &Decision, node: &Component) -> Ident {
         let Self { cx, .. } = self;
         let (span, compiled) = (cx.span, cx.compiled.clone());

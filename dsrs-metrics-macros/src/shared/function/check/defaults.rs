@@ -1,4 +1,4 @@
-//! Checks the defaults of parameters: reports a literal of another kind than the parameter's type.
+//! Checks the defaults of parameters: reports a literal that doesn't match the kind of the parameter's type.
 
 use syn::{Expr, Lit, Type};
 
@@ -30,7 +30,7 @@ pub(super) fn check_default(param: &Param, errors: &mut Errors) {
     }
 }
 
-/// Returns the kind of literal that the type requires and an example, if the literal is of another kind.
+/// Returns the kind of literal that the type requires and an example, if the literal has a different kind.
 fn mismatch(literal: &Lit, ty: &Type, is_owned: bool) -> Option<(&'static str, String)> {
     let text = match literal {
         Lit::Str(text) => Some(text.value()),

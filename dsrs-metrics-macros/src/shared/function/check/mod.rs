@@ -86,7 +86,7 @@ fn check_names(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// Reports settings for scores of rows, which a corpus metric does not have.
+/// Reports settings for row scores, which a corpus metric does not have.
 fn check_corpus(model: &Model, errors: &mut Errors) {
     let attrs = &model.attrs;
     if attrs.corpus.is_none() {

@@ -60,7 +60,7 @@ fn ident(cx: &Context<'_>) -> Ident {
     format_ident!("{}Builder", cx.ident, span = cx.span)
 }
 
-/// Returns the type of a builder in which no parameter is set.
+/// Returns the type of a builder before any parameter is set.
 pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
     let (builder, (_, ty_generics, _)) = (ident(cx), cx.split());
     let arguments = fields::inside(&ty_generics);
@@ -70,7 +70,7 @@ pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
     quote_spanned!(cx.span=> #builder<#arguments #(#missing),*>)
 }
 
-/// Emits the struct of the builder.
+/// Emits the builder's struct.
 pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();
@@ -268,7 +268,7 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     }
 }
 
-/// Returns the type of a setter's argument, and its conversion to the type of the parameter.
+/// Returns the type of a setter's argument, and its conversion to the parameter's type.
 pub(super) fn argument(cx: &Context<'_>, param: &Param, into: bool) -> (TokenStream, TokenStream) {
     match option_of(&param.ty) {
         _ if into => converted(cx, &cx.owner(param)),

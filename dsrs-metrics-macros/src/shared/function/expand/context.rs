@@ -17,7 +17,7 @@ use crate::shared::types::Form;
 /// Wraps impls in a block whose names the user's module cannot see.
 pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
     let (span, cfgs) = (cx.span, cx.cfgs());
-    // For the descriptions of the types of fields and parameters.
+    // For the descriptions of field and parameter types.
     let items = quote_spanned!(span=> use __p::FallbackValueType as _; #items);
     contract::hidden(span, &quote!(#(#cfgs)*), &cx.model.names.runtime, &items)
 }
@@ -31,7 +31,7 @@ pub(crate) struct Context<'a> {
     pub(crate) private: TokenStream,
     /// The lifetime of the rows.
     pub(crate) row: Lifetime,
-    /// The lifetime of the input from which rows and parameters are deserialized.
+    /// The lifetime of the input that rows and parameters are deserialized from.
     pub(crate) read: Lifetime,
     /// The type parameters for generic rows.
     pub(crate) gold: Ident,
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
         Self::with_paths(model, runtime, private)
     }
 
-    /// Creates the context of what [`hidden`] wraps.
+    /// Creates the context for what [`hidden`] wraps.
     pub(crate) fn hidden(model: &'a Model) -> Self {
         let span = model.names.span;
         Self::with_paths(model, contract::short(span), contract::short_private(span))

@@ -109,7 +109,7 @@ fn requires(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits `requirements`, if there are parameters that may be embedding models.
+/// Emits `requirements`, if there are parameters that might be embedding models.
 fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
     let Context {
         span,
@@ -140,7 +140,7 @@ fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Emits `files`, if there are parameters that may name files.
+/// Emits `files`, if there are parameters that might name files.
 fn files(cx: &Context<'_>) -> Option<TokenStream> {
     let Context {
         span,

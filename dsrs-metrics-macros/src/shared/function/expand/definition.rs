@@ -142,7 +142,7 @@ pub(super) fn default_fns(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the default of a `#[param]` as a value of its owning type, with the user's span.
+/// Returns the default of a `#[param]` as a value of the parameter's owning type, with the user's span.
 fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStream {
     let Some(default) = &config.default else {
         return quote_spanned!(cx.span=> ::core::option::Option::None);
@@ -174,7 +174,7 @@ pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> Tok
     expr.to_token_stream()
 }
 
-/// Returns the marker field for the struct's type parameters, which no other field may use.
+/// Returns the marker field for the struct's type parameters, which might not be used by any other field.
 pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
     let types = cx.generics.type_params().map(|param| &param.ident);
     if cx.generics.type_params().next().is_none() {
@@ -207,8 +207,8 @@ fn default_fields(cx: &Context<'_>, of: &Ident) -> Option<Vec<TokenStream>> {
 }
 
 /// Emits a value with the name of the struct, if no `#[param]` requires a value: `metric(Em)` and `Em.score(..)` then
-/// work as for a metric without parameters. The value is a constant if the defaults are. If not, it is a function, and
-/// rustc suggests calling it.
+/// work as they do for a metric without parameters. The value is a constant if the defaults are. If not, it is a
+/// function, and rustc suggests calling it.
 fn default_by_name(cx: &Context<'_>) -> TokenStream {
     let Context {
         model, span, ident, ..
@@ -248,7 +248,7 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns `true` if the defaults of all parameters are constants. Those of a struct of parameters are not.
+/// Returns `true` if the defaults of all parameters are constants. The defaults of a struct of parameters are not.
 fn has_constants(cx: &Context<'_>) -> bool {
     let mut configs = cx.model.configs();
     configs.all(|(_, param, config)| !config.is_group && is_constant(param, config))

@@ -38,7 +38,7 @@ impl FieldUse<'_> {
         }
     }
 
-    /// Returns the field's name and the form in which it is read, as types.
+    /// Returns the field's name and how it is read, as types.
     pub(super) fn name_and_form(&self, cx: &Context<'_>, row: &Lifetime) -> (&Ident, TokenStream) {
         let Context { private, span, .. } = cx;
         let mut form = match &self.alias {
@@ -91,7 +91,7 @@ pub(super) fn help(cx: &Context<'_>, ty: &Type) -> TokenStream {
     quote_spanned!(*span=> #private::MaybeValueType::<#ty>::HELP)
 }
 
-/// Returns the specs of the fields of a side, as a slice.
+/// Returns the field specs for a side, as a slice.
 pub(super) fn specs(cx: &Context<'_>, side: Side) -> TokenStream {
     let Context { span, private, .. } = cx;
     let fields = cx.fields.iter().filter(|field| field.side == side);
@@ -218,7 +218,8 @@ fn field_types(form: &Form<'_>) -> String {
     }
 }
 
-/// Returns the types of a row's field that can be read as a type of the library, which rows themselves do not use.
+/// Returns the types of row fields that can be read as one of the library's types. Rows themselves do not use those
+/// types.
 fn in_words(ty: &Type) -> Option<&'static str> {
     match as_written(ty).as_str() {
         "StrOrList<'_>" => Some("`String` or `Vec<String>`"),

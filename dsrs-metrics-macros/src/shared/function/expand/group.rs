@@ -12,7 +12,7 @@ use crate::shared::function::model::Model;
 use crate::shared::names;
 use crate::shared::tokens::ends;
 
-/// Returns the trait of the setters and the hidden block of impls.
+/// Returns the setters' trait and the hidden block of impls.
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
     let Context {
@@ -39,7 +39,7 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     quote!(#definition #hidden)
 }
 
-/// Expands after an error to a struct without parameters, whose setters accept any value.
+/// After an error, expands to a struct without parameters, whose setters accept any value.
 pub(crate) fn stub(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
     let Context {

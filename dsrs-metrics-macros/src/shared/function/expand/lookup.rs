@@ -28,7 +28,7 @@ pub(super) fn readings(cx: &Context<'_>) -> TokenStream {
     cx.looked_up().map(|field| reading(cx, field)).collect()
 }
 
-/// Returns the statement that binds `__spec`, against which the score is validated. An instance with its own settings
+/// Returns the statement that binds `__spec`, which is used to validate the score. An instance with its own settings
 /// passes its spec in the call; a judge stores its settings in its panel.
 pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;

@@ -84,7 +84,7 @@ fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStr
     quote!(#described #calls)
 }
 
-/// Emits the impl with which a metric over typed rows also scores dynamic ones, if the types can be deserialized.
+/// Emits the impl that lets a metric over typed rows also score dynamic ones, if the types can be deserialized.
 pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let typed_sides = cx.typed_sides();
     if typed_sides.is_empty() {

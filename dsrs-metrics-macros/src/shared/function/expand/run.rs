@@ -112,7 +112,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the call of the user's function.
+/// Returns the call to the user's function.
 fn call(cx: &Context<'_>) -> TokenStream {
     let Context { model, .. } = cx;
     let function = &model.function.sig.ident;

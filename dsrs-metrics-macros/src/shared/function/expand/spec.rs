@@ -64,7 +64,7 @@ pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
     Some(quote_spanned!(*span=> self.#panel.shown_spec(#named)))
 }
 
-/// Returns the side of a field and its index among the fields of that side.
+/// Returns a field's side and its index among the fields on that side.
 fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let (side, position) = (
         cx.side(field.side),
@@ -228,7 +228,7 @@ pub(super) fn params(cx: &Context<'_>) -> TokenStream {
     param_lists(cx).into_iter().collect()
 }
 
-/// Returns the index of a `#[param]` among the parameters of the spec.
+/// Returns the index of a `#[param]` among the spec's parameters.
 pub(super) fn index(cx: &Context<'_>, name: &Ident) -> TokenStream {
     len(
         cx,

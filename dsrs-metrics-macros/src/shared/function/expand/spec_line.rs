@@ -49,7 +49,7 @@ pub(super) fn spec_line(cx: &Context<'_>) -> String {
     line + &fields(cx)
 }
 
-/// Returns the fields that the metric reads, each once.
+/// Returns the fields that the metric reads, without duplicates.
 fn fields(cx: &Context<'_>) -> String {
     let mut names: Vec<String> = Vec::new();
     for field in &cx.fields {
