@@ -30,7 +30,7 @@ pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), Stri
 
 /// A finished run, independent of the types of its rows.
 pub(super) struct Finished<'a> {
-    /// The rows as result files have them, in the order of the run's rows.
+    /// The rows as they appear in result files, in run order.
     pub(super) results: &'a Results,
     pub(super) whole: Figures,
     of_rows: FiguresOfRows<'a>,
@@ -41,7 +41,7 @@ pub(super) struct Finished<'a> {
     pub(super) early: Option<&'a EarlyResult>,
 }
 
-/// Returns the figures of some rows, by their positions.
+/// A function that returns the figures for some rows, given their positions.
 type FiguresOfRows<'a> = Box<dyn Fn(&[usize]) -> Figures + 'a>;
 
 /// The figures for some of the rows.
@@ -51,7 +51,7 @@ pub(super) struct Figures {
     pub(super) failed_rows: u64,
     /// The mean time of the program per row, in seconds.
     pub(super) latency_s: Option<f64>,
-    /// The ids of the rows; `None` for all rows.
+    /// The ids of the rows, or `None` for all rows.
     pub(super) ids: Option<HashSet<String>>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Finished<'a> {
         self.metrics.get(metric).map(MetricIdentity::direction)
     }
 
-    /// Returns the groups of rows by a field, in the order of the rows, and the number of rows without one.
+    /// Groups the rows by a field, in row order. Also returns the number of rows without the field.
     pub(super) fn by(&self, field: &str) -> (IndexMap<String, Figures>, usize) {
         let path = path_of(field, self.results);
         let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
@@ -170,7 +170,7 @@ fn clusters(path: &str, results: &Results) -> Vec<u32> {
     numbers.collect()
 }
 
-/// Returns the value of a row in the mean of a metric.
+/// Returns the value that a row contributes to a metric's mean.
 pub(super) fn counted(results: &Results, row: &ResultRow, metric: &str) -> Option<f64> {
     let score = row.scores.get(metric)?;
     let failed = score.outcome.is_failure().then(|| results.failure_score());

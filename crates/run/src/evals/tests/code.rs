@@ -1,4 +1,4 @@
-//! Evals whose baseline has scores from different code of a metric.
+//! Evals with baselines whose scores come from a different version of a metric's code.
 
 use super::{NEW, Package, Update, message, no_worse, rows, wrong_on};
 use crate::contract::{Example, Metric, Prediction};
