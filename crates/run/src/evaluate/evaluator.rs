@@ -121,7 +121,7 @@ pub trait Evaluator: Module {
     }
 }
 
-/// An evaluator's metric as a [`Metric`].
+/// Wraps an evaluator's own metric as a [`Metric`].
 struct OwnMetric<'a, E>(&'a E);
 
 #[async_trait]

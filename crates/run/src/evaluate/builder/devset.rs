@@ -91,8 +91,8 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Keeps a sample of the devset, in its order. The hash of a row's id and the seed decides whether it is included,
-    /// so adding rows replaces few others.
+    /// Keeps a sample of the devset, in devset order. A hash of a row's id and the seed determines whether the row is
+    /// included, so adding rows replaces few others.
     pub(crate) fn sampled(mut self, rows: usize, seed: u64) -> Self {
         self.devset = self.devset.sampled(rows, seed);
         self

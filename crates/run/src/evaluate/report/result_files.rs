@@ -42,7 +42,7 @@ pub(crate) struct ResultFiles {
 }
 
 impl ResultFiles {
-    /// Creates the temporary files, so an unwritable target is an error before any row is evaluated.
+    /// Creates the temporary files. If a target is not writable, this fails before any row is evaluated.
     pub(crate) fn create(
         targets: &[(Format, PathBuf)],
         escape_formulas: bool,
@@ -178,7 +178,7 @@ struct Target {
     format: Format,
     path: PathBuf,
     file: OutputFile,
-    /// `None` for a pipe or device.
+    /// The manifest's file, or `None` if the target is a pipe or device.
     manifest: Option<OutputFile>,
     is_published: bool,
 }

@@ -151,7 +151,8 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
     }
 }
 
-/// Returns why the metric cannot read the row; `None` if it can, or if it reads NaN, which only fails the row.
+/// Returns why the metric cannot read the row. Returns `None` if the metric can read it, or if it reads NaN, which
+/// fails only the row.
 fn read_error<G: Sync, P: Sync>(
     metric: &dyn Metric<G, P>,
     gold: &G,

@@ -147,7 +147,7 @@ impl<G, P> EvaluationResult<G, P> {
         self.score.map(|score| 100.0 * score)
     }
 
-    /// Returns each row as a triple of its example, its prediction and its score.
+    /// Returns each row as an `(example, prediction, score)` triple.
     ///
     /// The score is that of the first metric, as in DSPy. A failed row has the failure score, and it has no prediction
     /// if the program failed. A gated, skipped or abstained row has no score.
@@ -223,11 +223,12 @@ impl<G, P> EvaluationResult<G, P> {
     }
 }
 
+/// Writes
 /// `{"format": 1, "rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
 /// without the rows. Floats are unrounded, each in the range of its metric. `program` follows `metrics` if the program
-/// returned usage or latency. `early` follows if the run may end once its gates are decided.
-/// The ending is `complete`, `max_errors`, `stopped`, `decided` or `output_failed`. Everything but
-/// `elapsed_s` is the same at any concurrency, unless `max_errors`, a stop or a timeout ends a run or a row early.
+/// returned usage or latency. `early` follows if the run may end once its gates are decided. The ending is `complete`,
+/// `max_errors`, `stopped`, `decided` or `output_failed`. Everything but `elapsed_s` is the same at any concurrency,
+/// unless `max_errors`, a stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("EvaluationResult", 7)?;
@@ -249,7 +250,7 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Returns one line per headline: each metric's, followed by its first named scores.
+    /// Returns one line per headline. Each metric's headline is followed by those of its first named scores.
     ///
     /// Further named scores are counted but not listed. If the run ended early, the last line says why. Score names come
     /// from rows, so they are escaped and shortened.
