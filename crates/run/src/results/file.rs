@@ -141,7 +141,7 @@ impl Results {
         properties.push((name.to_owned(), value));
     }
 
-    /// Returns the figures of a metric, in the order in which they were added.
+    /// Sets the manifest of the run.
     pub(crate) fn set_manifest(&mut self, manifest: Manifest) {
         self.run.set_manifest(Ok(Box::new(manifest)));
     }
@@ -371,7 +371,7 @@ pub fn write_foreign_rows(
     files.finish(&started.finish(run, &RunCosts::default(), Duration::ZERO))
 }
 
-/// Returns the row in the form that a run of this library has it, and the names of its metrics.
+/// Converts the row to the form that it has in a run of this library. Also returns the names of its metrics.
 fn result(foreign: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     let attempts = foreign.attempts;
     let names = attempts.iter().flat_map(|attempt| attempt.outcomes.keys());

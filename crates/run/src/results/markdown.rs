@@ -71,7 +71,7 @@ pub fn does_not_pass(outcome: &Outcome) -> bool {
             .is_some_and(|scored| scored.passed == Some(false))
 }
 
-/// Returns a table of the first rows that do not pass; empty if all do.
+/// Returns a table of the first rows that do not pass, or an empty string if all do.
 fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -> String {
     let names: Vec<&str> = result.metric_names().collect();
     let is_bool = |name: &str| {
@@ -130,7 +130,7 @@ fn explanation(outcome: &Outcome) -> String {
     text
 }
 
-/// Formats a table; cells are escaped.
+/// Formats a table. Cells are escaped.
 pub(crate) fn table<'a>(
     header: impl Iterator<Item = &'a str>,
     rows: impl Iterator<Item = Vec<String>>,
