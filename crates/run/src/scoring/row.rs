@@ -176,7 +176,7 @@ impl RowStatus {
     }
 }
 
-/// `score 0.8000`, `gated by format (proxies 0.2500)`, `skipped: ..`, `no score: ..`.
+/// Writes `score 0.8000`, `gated by format (proxies 0.2500)`, `skipped: ..` or `no score: ..`.
 impl fmt::Display for RowStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -207,9 +207,9 @@ impl fmt::Display for RowStatus {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    /// 0 without a score, 1 for a gated row, 2 for a scored row.
+    /// The class of the row: 0 without a score, 1 if it is gated, 2 if it is scored.
     class: u8,
-    /// The bits of the score, which have the order of the numbers from 0.
+    /// The bits of the score, which sort like the score itself because it is not negative.
     score: u64,
 }
 
