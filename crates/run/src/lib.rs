@@ -56,7 +56,7 @@ mod in_order {
     }
 
     impl<T: Send, R: Send> Worker<T, R> {
-        /// Starts a thread; `None` if the system refuses one.
+        /// Starts a thread. Returns `None` if the system refuses to start one.
         fn start<'scope>(
             scope: &'scope Scope<'scope, '_>,
             work: &'scope (impl Fn(T) -> R + Sync),
