@@ -22,7 +22,7 @@ const MAX_CLASSES: usize = 20;
 type Row = (Rating, Label);
 type Matrix = Result<(Vec<String>, ConfusionMatrix), &'static str>;
 
-/// Counts over the rows that have both a rating and a label, or why there are none.
+/// Counts over the rows that have both a rating and a label, or the reason they are undefined.
 pub(super) struct Compared {
     /// The names of the classes, and how often each was given for each label.
     pub(super) matrix: Matrix,

@@ -97,7 +97,7 @@ conversions! {
         let score = scored.score.value;
         scored.passed.map_or(Self::Score(score), |passed| Self::Verdict { passed, score })
     };
-    /// A missing rating is named after its outcome.
+    /// Converts an outcome. A missing rating is named after its outcome.
     &Outcome => Rating: |outcome| {
         outcome.scored().map_or(Self::Missing(outcome.name().into()), Self::from)
     };

@@ -92,7 +92,7 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The fraction of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The estimated fraction of rows with a verdict that should pass.
+    /// The estimated fraction of rows that should pass, among the rows with a verdict.
     ///
     /// By default, [`post_stratified`] estimates this fraction from the labels of passed and failed rows. If you set
     /// [`error_rates`](super::AgreementBuilder::error_rates), [`rogan_gladen`] estimates it instead.

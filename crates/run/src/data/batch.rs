@@ -68,7 +68,7 @@ impl Batch {
         Self::new(Path::new("").into(), no_rows, Some(error))
     }
 
-    /// Creates a batch of the first rows of a file.
+    /// Creates a batch of a file's first rows.
     pub(super) fn new(file: Arc<Path>, rows: BatchRows, error: Option<DataError>) -> Self {
         Self {
             file,

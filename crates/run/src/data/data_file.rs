@@ -139,7 +139,7 @@ impl DataFileRecord {
     }
 }
 
-/// The records of the files of a run, in the order in which they are read.
+/// The records of a run's files, in the order they are read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DataFiles(Arc<Mutex<Vec<Arc<DataFileRecord>>>>);
 

@@ -129,7 +129,7 @@ pub(super) struct StoredLine {
     has_nan: bool,
 }
 
-/// Adds the next row, if it could be read.
+/// A function that adds the next row, or receives the error if the row could not be read.
 pub(super) type AddRow<'a> = dyn FnMut(Result<StoredLine, DataError>) -> Result<(), DataError> + 'a;
 
 /// The gold rows of a file.

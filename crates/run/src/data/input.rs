@@ -239,7 +239,7 @@ impl Decoder {
         self.reader.by_ref().bytes().next().transpose()
     }
 
-    /// Reads two bytes; `None` at the end of the file.
+    /// Reads two bytes. Returns `None` at the end of the file.
     fn unit(&mut self) -> io::Result<Option<u16>> {
         let Some(first) = self.byte()? else {
             return Ok(None);

@@ -19,7 +19,7 @@ use crate::json::read::{
 };
 use crate::json::{OBJECT, is_too_large};
 
-/// 2^64. From here on, `serde_json` reads an integer as a float.
+/// 2^64. From this value on, `serde_json` reads integers as floats.
 const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;
 
 /// Where a row starts: its line, and the byte in that line, counted from 1.

@@ -236,7 +236,7 @@ impl ColumnRows {
     }
 }
 
-/// The JSON columns of a result file.
+/// Returns the JSON columns of a result file.
 fn json_columns(metadata: &ParquetMetaData) -> HashSet<String> {
     let entries = metadata.file_metadata().key_value_metadata().into_iter();
     let entry = entries.flatten().find(|entry| entry.key == JSON_COLUMNS);

@@ -477,8 +477,8 @@ fn shape(value: Value) -> Shape<Fields> {
     }
 }
 
-/// Sets a field of a side. If there is no value, removes the field, because one with the same name in the row has
-/// another meaning.
+/// Sets a field of a side. If there is no value, removes the field, because one with the same name in the row has a
+/// different meaning.
 fn set(side: &mut Option<Shape<Fields>>, name: &str, value: Option<Value>, is_string: bool) {
     let Some(fields) = fields_mut(side) else {
         return;

@@ -123,7 +123,7 @@ impl<'m> Extend<&'m Mapping> for FieldSelection {
     }
 }
 
-/// Names are interned, because they are few and every row has them.
+/// Adds a name. Names are interned, because they are few and every row has them.
 fn add(names: &mut Vec<&'static str>, name: &str) {
     if !names.contains(&name) {
         names.push(intern(name));

@@ -21,13 +21,13 @@ pub enum Condition {
     Score(&'static str, End, Bound),
     /// The metric's pass@k is at least the bound, as in `em.passed_at(3) >= 0.9`. `None` selects the first metric.
     PassedAt(Option<&'static str>, u32, f64),
-    /// The maximum share of rows on which the program or a metric failed, as in `failed <= 0.02`.
+    /// The share of rows on which the program or a metric failed is at most the bound, as in `failed <= 0.02`.
     Failed(f64),
-    /// The maximum share of rows on which a metric abstained, as in `abstained <= 0.1`.
+    /// The share of rows on which a metric abstained is at most the bound, as in `abstained <= 0.1`.
     Abstained(f64),
-    /// The program's maximum mean time per row, in seconds, as in `latency <= 2.0`.
+    /// The program's mean time per row, in seconds, is at most the bound, as in `latency <= 2.0`.
     Latency(f64),
-    /// The metric is worse than the baseline by at most this, as in `em.no_worse(by = 0.02)`.
+    /// The metric is worse than the baseline by at most this margin, as in `em.no_worse(by = 0.02)`.
     NoWorse(&'static str, f64),
     /// The metric is better than the baseline, as in `em.better()`.
     Better(&'static str),

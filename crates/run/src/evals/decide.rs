@@ -1,4 +1,4 @@
-//! The verdicts of the gates of an eval.
+//! The verdicts on an eval's gates.
 //!
 //! A gate against the baseline is a test on the differences between rows: `no_worse` tests non-inferiority with the
 //! interval of the difference, and `better` tests superiority with p-values that are adjusted together (Holm).
@@ -23,7 +23,7 @@ use crate::stats::holm;
 /// The maximum number of groups named in a gate's sentence.
 const SHOWN_GROUPS: usize = 10;
 
-/// The verdicts of the gates of an eval.
+/// The verdicts on an eval's gates.
 pub(super) struct Verdicts {
     pub(super) gates: Vec<GateResult>,
     /// `true` if each undecided gate fails the eval.

@@ -41,7 +41,7 @@ pub(super) enum Update {
     /// If a run's outcomes differ from the baseline, saves the run in the target folder until you accept it. Records
     /// calls missing from a replay only if `records` is set.
     New { records: bool },
-    /// Replaces the baseline and re-records all calls of a replay.
+    /// Replaces the baseline and records all calls in a replay again.
     Always,
 }
 

@@ -89,7 +89,7 @@ impl<'a> Finished<'a> {
         }
     }
 
-    /// Returns the direction of a metric of the run.
+    /// Returns a metric's direction.
     pub(super) fn direction(&self, metric: &str) -> Option<Direction> {
         self.metrics.get(metric).map(MetricIdentity::direction)
     }
@@ -159,7 +159,7 @@ pub(super) fn value(row: &ResultRow, path: &str) -> Option<String> {
     row.field(path).cloned().and_then(json::text)
 }
 
-/// Numbers the groups of rows; a row without a group is a group of its own.
+/// Numbers the groups of rows. A row without a group forms its own group.
 fn clusters(path: &str, results: &Results) -> Vec<u32> {
     let mut groups = IndexSet::new();
     let rows = results.rows().iter().enumerate();

@@ -91,7 +91,7 @@ impl Reservation {
         self.part.msats
     }
 
-    /// Returns the unspent part of the reservation.
+    /// Gives back the unspent part of the reservation.
     pub(super) fn settle(&self, spent: u64) -> Result<(), String> {
         self.store
             .settle_msats(self.part.number, spent)

@@ -132,7 +132,7 @@ impl OutputFile {
         self.names.is_some()
     }
 
-    /// Returns the file next to which temporary files are created.
+    /// Returns the path that temporary files are created next to.
     pub(crate) fn beside(&self) -> PathBuf {
         let target = self.names.as_ref().map(|names| names.target.clone());
         target.unwrap_or_else(in_temporary_folder)

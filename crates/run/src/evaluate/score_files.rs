@@ -179,7 +179,7 @@ fn input(
     error.map_or_else(|| Ok(changed(pair, Arc::new, Given::Prediction)), Err)
 }
 
-/// Returns a row that has only what is given.
+/// Returns the row to evaluate, with `given` instead of the pair's prediction.
 fn without_pred(pair: Pair, given: Given<Prediction>) -> Input<Example, Prediction> {
     let pair = Pair { run: None, ..pair };
     changed(pair, Arc::new, |_| given)

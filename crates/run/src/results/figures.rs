@@ -106,7 +106,7 @@ impl Bounds {
     }
 }
 
-/// The statistics of a metric over all rows of a run.
+/// A metric's statistics over all rows of a run.
 ///
 /// The statistics are used to write files in the formats of other programs.
 #[doc(hidden)]
@@ -232,7 +232,7 @@ impl fmt::Display for MetricFigures {
 }
 
 impl RunScores {
-    /// Returns the statistics of a metric over all rows.
+    /// Returns a metric's statistics over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
         let kind = self.run.kind(metric).unwrap_or(ScoreKind::Number);

@@ -45,7 +45,7 @@ pub struct Results {
     pub(super) run: Run,
     rows: Vec<ResultRow>,
     index: RowIndex,
-    /// Figures of each metric over all rows, for reports.
+    /// The figures of each metric over all rows, for reports.
     pub(super) properties: HashMap<String, Vec<(String, String)>>,
 }
 
@@ -65,7 +65,8 @@ impl Results {
         Self::read_shrunk(NamedFile::from(file.as_ref()), |_| ())
     }
 
-    /// Like [`read`](Self::read), but passes each row to a function that drops what the caller does not need.
+    /// Reads results like [`read`](Self::read), but passes each row to a function that drops what the caller does not
+    /// need.
     #[doc(hidden)]
     pub fn read_shrunk(
         file: NamedFile<'_>,
@@ -309,7 +310,7 @@ pub struct RowAttempt {
     pub outcomes: IndexMap<String, Outcome>,
 }
 
-/// A description of a run by another program.
+/// Describes a run made by another program.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRun {

@@ -11,10 +11,10 @@ use crate::stats::decimals;
 #[doc(hidden)]
 pub const MAX_MARKDOWN_ROWS: usize = 20;
 
-/// The maximum number of characters of an explanation.
+/// The maximum number of characters in an explanation.
 const MAX_EXPLANATION: usize = 300;
 
-/// Returns the headlines of an evaluation as a Markdown table.
+/// Returns an evaluation's headlines as a Markdown table.
 ///
 /// The table has one row per metric.
 ///
@@ -38,7 +38,7 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
 
-/// Returns the headlines of an evaluation and a table of the given rows as Markdown.
+/// Returns an evaluation's headlines and a table of the given rows as Markdown.
 ///
 /// This is like [`markdown`], but takes the rows for the second table from `evaluated`.
 #[doc(hidden)]
@@ -62,7 +62,7 @@ pub fn markdown_with_rows<G, P>(
     text
 }
 
-/// Returns `true` if the verdict of the outcome is `false` or the row failed.
+/// Returns `true` if the outcome's verdict is `false` or the row failed.
 #[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
     outcome.is_failure()

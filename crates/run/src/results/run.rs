@@ -327,8 +327,8 @@ pub fn read_rows<'f, E: From<ResultsError>>(
     read_lines(file.into(), |_| true, |_| (), each)
 }
 
-/// Like [`read_rows`], but reads only the lines for which `is_read` returns `true`. `shrink` drops what the caller does
-/// not need, on the thread that read the row.
+/// Reads rows like [`read_rows`], but only the lines for which `is_read` returns `true`. `shrink` drops what the caller
+/// does not need, on the thread that read the row.
 pub(super) fn read_lines<E: From<ResultsError>>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,

@@ -30,7 +30,7 @@ use crate::stats::exact_sum::ExactSum;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoringConfig {
-    /// The minimum mean proxy score at which a row's truth metrics are evaluated.
+    /// The minimum mean proxy score that a row needs for its truth metrics to be evaluated.
     ///
     /// The threshold is in [0, 1], and the default is 0.5. If it is 0, every row with a proxy score passes the gate.
     pub threshold: f64,

@@ -228,7 +228,7 @@ pub enum ScorerError {
     /// Either a metric or the program failed, or the budget does not cover the row.
     #[error("{}", row.status)]
     NoScore {
-        /// The row, which has the outcome of each metric and the cost.
+        /// The row, with each metric's outcome and the cost.
         row: Box<RowScore>,
     },
     /// The evaluation could not be built or had no result.

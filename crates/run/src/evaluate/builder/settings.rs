@@ -209,7 +209,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
         self
     }
 
-    /// Like [`group_by`](Self::group_by), with the name of the field for the manifest.
+    /// Sets the grouping function like [`group_by`](Self::group_by), and the name of the field for the manifest.
     pub(crate) fn named_group(
         self,
         field: &str,

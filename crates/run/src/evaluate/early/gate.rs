@@ -17,9 +17,9 @@ const MAX_LOST: f64 = 0.05;
 /// An upper or lower bound on a quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
-    /// The figure must be at least this value.
+    /// The quantity must be at least this value.
     AtLeast(f64),
-    /// The figure must be at most this value.
+    /// The quantity must be at most this value.
     AtMost(f64),
 }
 

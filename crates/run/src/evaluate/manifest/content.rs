@@ -130,7 +130,7 @@ pub struct RunManifest {
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed for the random numbers of the run.
+    /// The seed for the run's random numbers.
     ///
     /// The run uses this seed to bootstrap intervals and to draw samples. The seed also determines the order of rows in
     /// a run that can end early.

@@ -163,7 +163,7 @@ fn each_cell<'l>(line: &'l str, mut each: impl FnMut(Rank, &str, &'l str)) -> io
     Ok(())
 }
 
-/// The columns of rows, in the order in which they were found.
+/// The columns of rows, in the order they were found.
 type Found = IndexMap<String, (Rank, Kind), RandomState>;
 
 fn found_in(chunk: Chunk) -> io::Result<Found> {

@@ -318,7 +318,7 @@ impl ResultRow {
         })
     }
 
-    /// Drops the explanations and feedback of the metrics.
+    /// Drops the metrics' explanations and feedback.
     #[doc(hidden)]
     pub fn drop_texts(&mut self) {
         for score in self.scores.values_mut() {

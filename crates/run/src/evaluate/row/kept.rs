@@ -106,7 +106,7 @@ pub(crate) struct RunStore<G, P> {
     totals: [AtomicU64; 3],
 }
 
-/// The numbers of results that a run paid for and reused from its store.
+/// How many results a run paid for, and how many it reused from its store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
@@ -283,7 +283,7 @@ impl<G, P> KeptRow<'_, G, P> {
     }
 
     /// Keeps an outcome, unless it must be evaluated again. That applies to a failure that cost nothing, a row that the
-    /// budget did not cover, and a contribution to a score of all rows, whose type the metric's author defines.
+    /// budget did not cover, and a contribution to a score over all rows, whose type the metric's author defines.
     pub(crate) fn keep(&self, key: Option<&Key>, outcome: &Outcome) {
         let Some(key) = key.filter(|_| !outcome.is_skipped()) else {
             return;

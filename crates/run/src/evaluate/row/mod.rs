@@ -165,7 +165,7 @@ impl<G, P> RowResult<G, P> {
     }
 }
 
-/// One of the repeated evaluations of a row.
+/// One of a row's repeated evaluations.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Repeat<P> {

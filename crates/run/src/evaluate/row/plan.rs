@@ -28,7 +28,7 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) is_immediate: bool,
     /// The gate, if the metrics have two tiers.
     pub(crate) gate: Option<Arc<Gate>>,
-    /// How many rollouts may run a program at once, under a gate.
+    /// How many rollouts can run a program at once under a gate.
     pub(crate) permits: Semaphore,
 }
 

@@ -26,7 +26,7 @@ use crate::contract::{
 use crate::evaluate::error::lock;
 use crate::evaluate::input::Input;
 
-/// The zero-based number of the current rollout of a row.
+/// The zero-based number of a row's current rollout.
 ///
 /// [`Scorer::run`](crate::Scorer::run) sets this number, and the program reads it with
 /// `Settings::get::<RolloutNumber>()`.

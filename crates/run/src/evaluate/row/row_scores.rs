@@ -19,7 +19,7 @@ use crate::contract::{
 use crate::evaluate::error::EvaluateError;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row that has a prediction without awaiting anything. Returns `None` if a metric has to wait after all.
+    /// Scores a row with a prediction, without awaiting anything. Returns `None` if a metric has to wait after all.
     pub(crate) fn score_now(&self, call: MetricCall<'_, G, P>) -> Option<RolloutOutcomes> {
         let sharing = self.sharing.as_ref();
         let memo = sharing.map(|sharing| sharing.memo(call.address()));

@@ -111,7 +111,7 @@ pub struct RepeatSummary {
     pub rows: u64,
     /// The number of repeats, scored or failed, across all rows.
     pub evaluations: u64,
-    /// The number of failed repeats, over all rows.
+    /// The number of failed repeats, across all rows.
     pub failed: u64,
     /// The variance between the repeats of a row, averaged over rows.
     ///

@@ -68,7 +68,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub without_group: u64,
     /// The gates that you set with [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if any.
     pub early: Option<EarlyResult>,
-    /// The numbers of results that the run paid for and reused from the store.
+    /// How many results the run paid for, and how many it reused from the store.
     ///
     /// This is `None` if the run has no store.
     pub store: Option<StoreUse>,
@@ -101,14 +101,15 @@ pub enum Ending {
     MaxErrors,
     /// The run was stopped by [`when`](crate::StopSettings::when) or by a signal such as Ctrl-C.
     Stopped,
-    /// The gates of [`when_decided`](crate::StopSettings::when_decided) were decided before all rows were evaluated.
+    /// The gates set with [`when_decided`](crate::StopSettings::when_decided) were decided before all rows were
+    /// evaluated.
     Decided,
     /// A result file was created but could not be written.
     OutputFailed(EvaluateError),
 }
 
 impl Ending {
-    /// Returns the name of the ending in snake case.
+    /// Returns the ending's name in snake case.
     ///
     /// Reports use this name.
     pub fn name(&self) -> &'static str {

@@ -57,7 +57,7 @@ fn stratify(rows: &mut [RowOfTruth], size: u64) -> Vec<TruthStratum> {
     strata
 }
 
-/// Divides a sample in proportion to the strata, by the largest remainder.
+/// Divides a sample among the strata in proportion to their sizes, by the largest remainder.
 fn allocate(strata: &mut [TruthStratum], size: u64) {
     let all = strata.iter().map(|stratum| stratum.rows).sum::<u64>();
     let all = u128::from(all.max(1));

@@ -106,7 +106,7 @@ where
     }
 }
 
-/// Returns the number of threads, which is at most the runtime's. The user chooses the number of the runtime's threads.
+/// Returns the number of threads. The maximum is the number of the runtime's threads, which the user chooses.
 pub(super) fn number_of_threads(concurrency: usize) -> usize {
     let runtime = Handle::current();
     match runtime.runtime_flavor() {

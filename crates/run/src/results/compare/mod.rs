@@ -76,7 +76,7 @@ pub struct Comparison {
     /// Each of these rows forms its own group. Such groups are not compared separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_group: u64,
-    /// The seed of the permutation tests and of the bootstrap.
+    /// The seed for the permutation tests and the bootstrap.
     pub seed: u64,
     /// Shows whether the runs measured the same metrics and data.
     ///

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::contract::ScoreKind;
 
 const BINS: usize = 20;
-/// The maximum range in which whole numbers get a bin each.
+/// The maximum range for which each whole number gets its own bin.
 const MAX_WHOLE: f64 = 20.0;
 
 /// Equal bins starting at `low`. The last one includes its upper end.

@@ -10,7 +10,7 @@ use super::view::View;
 use crate::messages::escape;
 use crate::results::{ResultRow, ResultScore, ResultsError};
 
-/// The maximum number of characters of a string; the rest is counted.
+/// The maximum number of characters in a string. The rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
 
 /// Returns the data of the page as JSON without characters that are special in HTML.

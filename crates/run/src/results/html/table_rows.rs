@@ -16,7 +16,7 @@ const SEED: u64 = 0;
 /// The positions of a row in each run.
 pub(super) type Places = [Option<usize>; 2];
 
-/// A metric of the runs.
+/// A metric in the report.
 pub(super) struct Metric<'a> {
     pub(super) name: &'a str,
     pub(super) kind: ScoreKind,
@@ -48,7 +48,7 @@ pub(super) struct TableRows {
     pub(super) rows: Vec<Places>,
     shown: usize,
     all: usize,
-    /// The rows that both runs have.
+    /// The number of rows that both runs have.
     #[serde(skip)]
     pub(super) paired: usize,
     /// For each category, the number of rows in the table and in total. A row counts only in the first category that
