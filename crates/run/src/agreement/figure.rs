@@ -12,7 +12,7 @@ use crate::messages::escape;
 use crate::stats::decimals;
 use crate::stats::{Bootstrap, Interval, Proportion};
 
-/// The length at which class names are truncated in the confusion matrix.
+/// The maximum length of class names in the confusion matrix. Longer names are truncated.
 const MAX_NAME: usize = 16;
 
 impl fmt::Display for Agreement {

@@ -61,7 +61,7 @@ impl AgreementBuilder {
 
         /// Sets how the labelled rows were chosen.
         ///
-        /// By default, it is unknown how the rows were chosen.
+        /// By default, nothing is known about how the rows were chosen.
         ///
         /// If you declare a random sample, but the verdicts show that the rows were not chosen at random, the
         /// declaration is ignored.

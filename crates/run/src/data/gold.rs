@@ -210,7 +210,7 @@ impl GoldFile {
         Ok(())
     }
 
-    /// Returns the form in which a row is stored. `number` is the row's number in the file.
+    /// Returns a row in its stored form. `number` is the row's number in the file.
     pub(super) fn stored(
         &self,
         mut row: RowObject,
@@ -280,7 +280,7 @@ impl GoldFile {
     /// after the last prediction. `pred_path` is the path of the ids in the predictions.
     ///
     /// # Errors
-    /// Returns a [`DataError`] if no prediction has a gold row, or if lines of text differ in number.
+    /// Returns a [`DataError`] if no prediction has a gold row, or if two text files have different numbers of lines.
     pub(super) fn missing(&self, pred_path: &str) -> Result<Vec<(usize, u64)>, DataError> {
         let Some(rows) = self.rows.get() else {
             return Ok(Vec::new());

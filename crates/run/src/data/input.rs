@@ -204,7 +204,7 @@ struct Decoder {
     column: usize,
 }
 
-/// Why a file is not valid in its encoding, and at which position, counted from 1.
+/// Why a file is not valid in its encoding, and where. The position is counted from 1.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub(super) struct EncodingError {

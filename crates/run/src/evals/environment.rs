@@ -65,7 +65,7 @@ fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| !matches!(&*value, "" | "0" | "false"))
 }
 
-/// The variable in which nextest names a test run.
+/// The variable that nextest sets to the id of a test run.
 pub(super) const NEXTEST_RUN: &str = "NEXTEST_RUN_ID";
 
 /// Returns an error if another eval of the package has the same name in this test run.
@@ -96,7 +96,7 @@ pub(super) fn run_id() -> String {
         let parent = std::os::unix::process::parent_id();
         #[cfg(not(unix))]
         let parent = std::process::id();
-        // Process numbers are reused, but not together with a start time.
+        // Process ids are reused, but not together with a start time.
         let started = std::fs::read_to_string(format!("/proc/{parent}/stat")).ok();
         let started = started.and_then(|stat| {
             let after_name = stat.rsplit_once(')')?.1;

@@ -1,4 +1,4 @@
-//! Results as JUnit XML, the format in which CI systems show test results.
+//! Results as JUnit XML, the format that CI systems use for test results.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -145,7 +145,7 @@ pub(crate) fn table<'a>(
     text
 }
 
-/// Returns one line in which no character has a special meaning in Markdown or HTML.
+/// Returns the text on one line, with the characters that are special in Markdown or HTML escaped.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in escape::escaped(text).chars() {

@@ -54,7 +54,7 @@ fn expected(key: &str) -> &'static str {
 fn converted(key: &str, value: Value, is_flat: bool) -> Value {
     match key {
         _ if is_flat && is_empty(&value) => Value::Null,
-        // Their columns have other names.
+        // Attribute columns have different names.
         "attributes" if is_flat => Value::Null,
         "details" | "feedback" | "error" | "gated_by" | "traceback" | REFERENCE_KEY => {
             text(value).map_or(Value::Null, Value::String)

@@ -47,7 +47,7 @@ pub(super) struct KnownMetric {
     has_verdicts: bool,
     /// `true` if any score is the share of a row's repeats that pass.
     has_shares: bool,
-    /// `true` if any score is another number.
+    /// `true` if any score is some other number.
     has_numbers: bool,
     /// `true` if any row counts towards a score over all rows but has no score of its own.
     pub(super) is_counted: bool,

@@ -25,7 +25,7 @@ enum Column {
     Keys(Vec<&'static str>, Vec<i16>),
 }
 
-/// A file with one row group, in which `pred.list` is a JSON column.
+/// A file with one row group, whose column `pred.list` is a JSON column.
 fn file(schema: &str, columns: Vec<Column>) -> Vec<u8> {
     let schema = parse_message_type(&format!("message rows {{ {schema} }}")).unwrap();
     let json = KeyValue::new(

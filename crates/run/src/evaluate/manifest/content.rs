@@ -80,7 +80,7 @@ pub struct RunManifest {
     pub tags: BTreeMap<String, String>,
     /// The identity of each metric, by name.
     ///
-    /// The metrics are in the order in which you added them.
+    /// The metrics are in the order you added them.
     pub metrics: IndexMap<String, MetricIdentity>,
     /// The models that each metric's judges used, as reported by the providers.
     ///

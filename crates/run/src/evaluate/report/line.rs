@@ -1,4 +1,4 @@
-//! One result row as a line of JSON, the format in which rows are stored on disk and exported.
+//! One result row as a line of JSON, the format used to store rows on disk and to export them.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};

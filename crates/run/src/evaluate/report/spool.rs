@@ -17,7 +17,7 @@ pub(super) const CHUNK: usize = 1 << 20;
 /// The maximum size of the lines that are sorted in memory, in bytes.
 const MAX_LATEST: usize = 1 << 20;
 
-/// The lines of rows, with line breaks, in the order in which the rows finished.
+/// The lines of rows, with line breaks, in the order the rows finished.
 #[derive(Default)]
 pub(crate) struct Lines {
     rows: Vec<(u64, Range<usize>)>,

@@ -99,7 +99,7 @@ impl MissingTally {
 
 /// Statistics on how much a metric's scores vary between repeats and between rows.
 ///
-/// The statistics cover only rows in which every repeat was scored or failed.
+/// The statistics cover only rows whose repeats were all scored or failed.
 ///
 /// A failed repeat counts as the failure score and does not count as a pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,7 +107,7 @@ impl MissingTally {
 pub struct RepeatSummary {
     /// The number of repeats per row.
     pub repeats: u32,
-    /// The number of rows where every repeat was scored or failed.
+    /// The number of rows whose repeats were all scored or failed.
     pub rows: u64,
     /// The number of repeats, scored or failed, across all rows.
     pub evaluations: u64,

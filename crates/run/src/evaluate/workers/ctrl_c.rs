@@ -103,7 +103,7 @@ fn print(line: String) {
 fn signals() -> std::io::Result<impl FnMut(&mut Context<'_>) -> Poll<()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
-    // A program under `nohup` ignores that its terminal is gone.
+    // Under `nohup`, a program ignores the loss of its terminal.
     kinds.extend(Some(SignalKind::hangup()).filter(|hangup| !is_ignored(hangup.as_raw_value())));
     let signals = kinds.into_iter().map(signal);
     let mut signals: Vec<_> = signals.collect::<Result<_, _>>()?;

@@ -155,7 +155,7 @@ pub(crate) struct Collector<G, P> {
     pub(crate) has_positional: bool,
     pub(crate) failed_rows: u64,
     pub(crate) program: ProgramTotals,
-    /// Rows in the order in which they finished, each with its input position.
+    /// Rows in the order they finished, each with its input position.
     pub(crate) results: Vec<(u64, RowResult<G, P>)>,
     /// Rows at positions below this one are kept.
     pub(crate) keep_below: u64,

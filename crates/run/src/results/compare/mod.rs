@@ -84,7 +84,7 @@ pub struct Comparison {
     pub identity: IdentityComparison,
     /// The compared metrics.
     ///
-    /// The metrics are in the order in which you selected them, or in the first run's order if you didn't select any.
+    /// The metrics are in the order you selected them, or in the first run's order if you didn't select any.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
     /// The reason each of the other metrics cannot be compared, in a partial comparison.
