@@ -1,5 +1,5 @@
-//! [`Agreement`]: every figure with its row count and its interval, computed from what can be compared. Also chooses the
-//! rows to label next, whose labels would tell the most about the pass rate over all rows.
+//! [`Agreement`]: every figure with its row count and its interval, computed from what can be compared. Also chooses
+//! the rows to label next, whose labels would tell the most about the pass rate over all rows.
 //!
 //! The file is long because each figure is documented with its definition.
 

@@ -4,9 +4,9 @@
 //! is the id; every other column is an attribute. Cells are strings, and the row is marked as textual. In a result
 //! file, strings that a spreadsheet would evaluate have a leading apostrophe, which is removed.
 //!
-//! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are needed here: an
-//! error must name the right line, and an unclosed quote must not read the whole file into memory. Records are split in
-//! order and decoded on any thread.
+//! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are needed here: errors
+//! must name the right line, and an unclosed quote must not read the whole file into memory. Records are split in order
+//! and decoded on any thread.
 //!
 //! The file is long because it finds the delimiter, splits records and decodes them.
 

@@ -162,8 +162,8 @@ impl DataFiles {
     }
 }
 
-/// A reader that records the bytes it reads. If the file became shorter after it was opened, the reader returns an error
-/// at its end, because the missing rows would otherwise go unnoticed.
+/// A reader that records the bytes it reads. If the file became shorter after it was opened, the reader returns an
+/// `Err` at its end, because the missing rows would otherwise go unnoticed.
 pub(super) struct RecordedFile<R> {
     reader: R,
     /// The length of the file when it was opened; 0 for a pipe or device.

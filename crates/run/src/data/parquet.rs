@@ -321,8 +321,8 @@ fn projection(schema: &SchemaDescriptor, selection: &FieldSelection) -> Projecti
     ProjectionMask::leaves(schema, (0..schema.num_columns()).filter(is_read))
 }
 
-/// Returns `true` if the file has the columns that each row must have. Otherwise, the whole file is read, so that the
-/// error can name its columns.
+/// Returns `true` if the file has the columns that each row must have. If a column is missing, the whole file is read,
+/// so the message can name its columns.
 fn has_required(schema: &SchemaDescriptor, names: &[String], pairing: &Pairing) -> bool {
     let is_below = |path: &str, other: &str| {
         let below = path.strip_prefix(other);

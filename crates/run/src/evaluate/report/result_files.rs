@@ -71,8 +71,8 @@ impl ResultFiles {
         written.map_err(|error| self.spool_failed(error))
     }
 
-    /// Writes all targets in input order, even if one of them fails. After a failure, the spool file is kept and the
-    /// error names it.
+    /// Writes all targets in input order, even if one of them fails. After a failure, the spool file is kept, and the
+    /// returned error names it.
     pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
         let spooled = self.spool.finish(manifest.run.reference());
         spooled.map_err(|error| self.spool_failed(error))?;
