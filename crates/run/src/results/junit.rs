@@ -47,7 +47,7 @@ impl Results {
     ///   details, or the feedback if there are no details.
     /// - The case is an error if the program or metric failed.
     /// - The case is skipped if the row is gated, skipped or abstained.
-    /// - The case passes if there is a score without a verdict.
+    /// - The case passes if its verdict is `true`, or if there is a score without a verdict.
     ///
     /// If the results are in memory, each suite has the properties `score`, `ci95_low` and `ci95_high` (the 95%
     /// interval).

@@ -80,7 +80,7 @@ pub struct Comparison {
     pub seed: u64,
     /// Shows whether the runs measured the same metrics and data.
     ///
-    /// Metrics that differ between the runs are listed here and are not compared.
+    /// Metrics that differ between the runs are listed here. They are not compared unless you allow it.
     pub identity: IdentityComparison,
     /// The compared metrics.
     ///
