@@ -44,7 +44,7 @@ pub use crate::scoring::{
     ScoringResult, ScoringSummary,
 };
 
-/// Work on all threads, with results in the order of the items.
+/// Runs work on all threads, with results in the order of the items.
 mod in_order {
     use std::sync::mpsc::{channel, sync_channel};
     use std::thread;

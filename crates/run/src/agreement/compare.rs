@@ -22,7 +22,7 @@ const MAX_CLASSES: usize = 20;
 type Row = (Rating, Label);
 type Matrix = Result<(Vec<String>, ConfusionMatrix), &'static str>;
 
-/// Counts over the rows that have both a rating and a label, or why there are none.
+/// Counts over the rows that have both a rating and a label, or the reason they are undefined.
 pub(super) struct Compared {
     /// The names of the classes, and how often each was given for each label.
     pub(super) matrix: Matrix,
@@ -54,7 +54,7 @@ impl Verdicts {
         }
     }
 
-    /// Returns the passes among all rows with a verdict.
+    /// Counts the passes among all rows with a verdict.
     pub(super) fn passes(&self) -> Proportion {
         Proportion {
             successes: self.passed.rows,
@@ -62,7 +62,7 @@ impl Verdicts {
         }
     }
 
-    /// Returns the passes among the rows with a verdict and a label.
+    /// Counts the passes among the rows with both a verdict and a label.
     pub(super) fn labelled_passes(&self) -> Proportion {
         let (passed, failed) = (self.passed.labelled.trials, self.failed.labelled.trials);
         Proportion {
@@ -72,7 +72,7 @@ impl Verdicts {
     }
 }
 
-/// Checks that every number is finite, and that all ratings are of one kind and all labels are of one kind.
+/// Checks that every number is finite, that all ratings are of one kind, and that all labels are of one kind.
 fn validate(rows: &[Row], options: &AgreementBuilder) -> Result<(), AgreementError> {
     if let Some(threshold) = options.threshold.filter(|threshold| !threshold.is_finite()) {
         let message = format!("expected a finite threshold, found {threshold}");
@@ -115,11 +115,11 @@ fn validate(rows: &[Row], options: &AgreementBuilder) -> Result<(), AgreementErr
     rows.try_for_each(|(row, pair)| check(pair).map_err(|message| AgreementError::at(row, message)))
 }
 
-/// Ratings and labels of valid numbers and kinds.
+/// Ratings and labels that have been validated.
 pub(super) struct Pairs<'a> {
     rows: &'a [Row],
     options: &'a AgreementBuilder,
-    /// Which labels mean a pass, if they are verdicts.
+    /// Which labels mean a pass, if the labels are verdicts.
     pub(super) passing: Option<PassingLabels>,
     /// `true` if every score is 0 or 1.
     zero_or_one: bool,
@@ -156,7 +156,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Returns the verdict of a rating, if it has one. A class has one if the passing labels are named.
+    /// Returns a rating's verdict, if it has one. A named class has a verdict only if the passing labels are set.
     pub(super) fn verdict(&self, rating: &Rating) -> Option<bool> {
         let Some(score) = rating.score() else {
             let is_named = !self.options.positive.is_empty();
@@ -170,7 +170,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Returns `true` if every rating that is not missing has a verdict.
+    /// Returns `true` if every rating has a verdict. Missing ratings are ignored.
     pub(super) fn have_verdicts(&self) -> bool {
         let mut ratings = self.rows.iter().map(|(rating, _)| rating);
         ratings.all(|rating| rating.is_missing() || self.verdict(rating).is_some())
@@ -183,7 +183,7 @@ impl<'a> Pairs<'a> {
             .map(|(row, (rating, label))| (row, rating, label))
     }
 
-    /// Compares verdicts with verdicts.
+    /// Compares ratings that are verdicts with labels that are verdicts.
     fn verdicts(&self, passing: &PassingLabels) -> Compared {
         let mut verdicts = Verdicts::default();
         let mut pairs = Vec::new();
@@ -204,7 +204,8 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Returns scores and labels as numbers. A class is its verdict as 0 or 1, and a label its number or its verdict.
+    /// Returns scores and labels as numbers. A class becomes its verdict, 0 or 1. A label becomes its number or its
+    /// verdict.
     fn ranked(&self, passing: &PassingLabels) -> (Vec<f64>, Vec<f64>) {
         let score = |rating: &Rating| {
             let verdict = || self.verdict(rating).map(f64::from);
@@ -242,7 +243,7 @@ impl<'a> Pairs<'a> {
         })
     }
 
-    /// Returns the classes and the counts of labels and scores, if both are numbers on one scale.
+    /// Returns the classes and their counts, if labels and scores are numbers on one scale.
     fn numeric_classes(&self) -> Result<Matrix, AgreementError> {
         let is_verdict =
             |(rating, _): &Row| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));

@@ -1,5 +1,5 @@
-//! A figure with its number of rows and its interval, or with a note that says why it has no interval. [`Agreement`] as a
-//! text table, one figure per line.
+//! A figure with its row count and its interval, or with a note that says why it has no interval. Also formats
+//! [`Agreement`] as a text table, one figure per line.
 
 use std::fmt::{self, Formatter};
 
@@ -12,7 +12,7 @@ use crate::messages::escape;
 use crate::stats::decimals;
 use crate::stats::{Bootstrap, Interval, Proportion};
 
-/// The length at which class names are truncated in the confusion matrix.
+/// The maximum length of class names in the confusion matrix. Longer names are truncated.
 const MAX_NAME: usize = 16;
 
 impl fmt::Display for Agreement {
@@ -117,7 +117,7 @@ impl Agreement {
         Ok(())
     }
 
-    /// Which rows have a label, and what that means for the figures.
+    /// Describes which rows have a label and what that means for the figures.
     fn about_labels(&self, labelled: &LabelledRows) -> String {
         let (some, all) = (labelled.passed.trials, self.passed.n);
         let share = |share: &Figure| estimate(percent, share.value.unwrap_or(0.0), share);
@@ -148,7 +148,7 @@ impl Agreement {
         }
     }
 
-    /// Returns the methods behind the intervals that are shown.
+    /// Names the methods used to compute the intervals that are shown.
     fn methods(&self) -> Option<String> {
         let Bootstrap { resamples, seed } = self.bootstrap;
         let spearman = format!("bootstrap for Spearman ({resamples} resamples, seed {seed})");
@@ -163,7 +163,7 @@ impl Agreement {
         (!shown.is_empty()).then(|| format!("intervals: {}", shown.join("; ")))
     }
 
-    /// Returns the method behind the corrected rate.
+    /// Names the method used to compute the corrected rate.
     fn correction(&self) -> &'static str {
         let sample = self.labelled.map(|labelled| labelled.sample);
         if self.error_rates.is_some() {
@@ -176,7 +176,7 @@ impl Agreement {
     }
 }
 
-/// Writes a line for each reason why figures are missing, with the names of these figures.
+/// Writes a line for each reason why figures are missing. Each line names its figures.
 fn missing_figures(lines: &[Line<'_>]) -> Vec<String> {
     let mut reasons: IndexMap<(&String, u64), Vec<&str>> = IndexMap::new();
     for (name, _, figure) in lines {
@@ -246,7 +246,7 @@ impl Figure {
         }
     }
 
-    /// Creates a share, with Wilson's interval.
+    /// Creates a figure for a share, with Wilson's interval.
     pub(super) fn share(share: Proportion) -> Self {
         if share.trials == 0 {
             return Self::unknown(0, "not enough rows: needs 1");
@@ -260,8 +260,8 @@ impl Figure {
         }
     }
 
-    /// Creates an estimate that needs a minimum number of rows, and more for its interval. It is undefined if all values
-    /// of `side` are the same.
+    /// Creates a figure for an estimate that needs a minimum number of rows. Its interval needs more rows. The estimate
+    /// is undefined if all values of `side` are the same.
     pub(super) fn estimate(
         (n, needed): (u64, u64),
         value: Option<f64>,

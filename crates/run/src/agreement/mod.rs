@@ -61,7 +61,7 @@ impl AgreementBuilder {
 
         /// Sets how the labelled rows were chosen.
         ///
-        /// By default, it is unknown how the rows were chosen.
+        /// By default, nothing is known about how the rows were chosen.
         ///
         /// If you declare a random sample, but the verdicts show that the rows were not chosen at random, the
         /// declaration is ignored.
@@ -114,7 +114,7 @@ impl AgreementBuilder {
     }
 }
 
-/// Word pairs for pass and failure, compared without case.
+/// Word pairs for pass and failure. Case is ignored.
 const VERDICT_WORDS: [(&str, &str); 6] = [
     ("true", "false"),
     ("yes", "no"),
@@ -140,7 +140,7 @@ pub fn verdict_word(word: &str) -> Option<bool> {
 pub(super) struct PassingLabels(IndexSet<String>);
 
 impl PassingLabels {
-    /// Returns how to interpret these labels, or `None` if they are not verdicts.
+    /// Returns the labels that mean a pass, or `None` if the labels are not verdicts.
     pub(super) fn of(
         rows: &[(Rating, Label)],
         options: &AgreementBuilder,
@@ -203,7 +203,7 @@ impl PassingLabels {
         }
     }
 
-    /// Returns the verdict of a label; `None` without a label.
+    /// Returns a label's verdict, or `None` if the label is missing.
     pub(super) fn label(&self, label: &Label) -> Option<bool> {
         (!label.is_missing()).then(|| self.is_pass(label))
     }
@@ -226,8 +226,8 @@ impl PassingLabels {
     }
 }
 
-/// Returns the names of all numbers that occur as label or score, in ascending order. `None` if only the labels or only the
-/// scores are all whole numbers, because they are then unlikely to be on one scale.
+/// Returns the names of all numbers that occur as labels or scores, in ascending order. Returns `None` if only the
+/// labels or only the scores are all whole numbers, because they are then unlikely to be on one scale.
 pub(super) fn scale_of(numbers: &[(usize, f64, f64)]) -> Option<Vec<String>> {
     let are_whole_labels = numbers.iter().all(|(_, label, _)| label.fract() == 0.0);
     let are_whole_scores = numbers.iter().all(|(.., score)| score.fract() == 0.0);
@@ -243,7 +243,7 @@ pub(super) fn scale_of(numbers: &[(usize, f64, f64)]) -> Option<Vec<String>> {
     Some(all.iter().map(f64::to_string).collect())
 }
 
-/// Returns the position of a class on a scale. A number is the class with its value.
+/// Returns a class's position on a scale. A number matches the class with the same value.
 pub(super) fn position(
     scale: &[String],
     row: usize,

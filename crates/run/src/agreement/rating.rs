@@ -66,7 +66,7 @@ impl Label {
         matches!(self, Self::Missing)
     }
 
-    /// Returns the kind of the value, for messages.
+    /// Returns the kind of value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -97,7 +97,7 @@ conversions! {
         let score = scored.score.value;
         scored.passed.map_or(Self::Score(score), |passed| Self::Verdict { passed, score })
     };
-    /// A missing rating is named after its outcome.
+    /// Converts an outcome. A missing rating is named after its outcome.
     &Outcome => Rating: |outcome| {
         outcome.scored().map_or(Self::Missing(outcome.name().into()), Self::from)
     };
@@ -201,8 +201,8 @@ pub struct LabelledRows {
 }
 
 impl LabelledRows {
-    /// Takes the passes among the labelled rows, and those among all rows with a verdict. Returns `None` if no row is
-    /// labelled.
+    /// Creates a summary from the passes among the labelled rows and among all rows with a verdict. Returns `None` if
+    /// no row is labelled.
     pub(super) fn new(passed: Proportion, all: Proportion, stated: LabelSample) -> Option<Self> {
         let p_value = (passed.trials < all.trials).then(|| fisher_exact(passed, all));
         let sample = match p_value {
@@ -225,7 +225,7 @@ impl LabelledRows {
 
 /// Returns the probability that a random sample of the rows has a number of passes at least as unlikely as this one.
 fn fisher_exact(sample: Proportion, all: Proportion) -> f64 {
-    /// Tolerates rounding between equal probabilities.
+    /// The factor that allows for rounding when equal probabilities are compared.
     const EQUAL: f64 = 1.0 + 1e-7;
     let (n, passes, rows) = (sample.trials, all.successes, all.trials);
     let fewest = (n + passes).saturating_sub(rows);
@@ -273,7 +273,7 @@ mod tests {
         ((480, 1_000), (45_000, 90_000), 0.214_882_272_604_030_26),
     ];
 
-    /// `scipy.stats.fisher_exact` 1.17 of passes and failures with and without label.
+    /// The expected values are from `scipy.stats.fisher_exact` 1.17, for passes and failures with and without a label.
     #[test]
     fn the_test_is_that_of_scipy() {
         for (sample, all, expected) in EXPECTED {

@@ -1,5 +1,5 @@
-//! [`Agreement`]: every figure with its number of rows and its interval, computed from what could
-//! be compared. Also the choice of the rows whose labels would tell the most about the pass rate of all rows.
+//! [`Agreement`]: every figure with its row count and its interval, computed from what can be compared. Also chooses
+//! the rows to label next, whose labels would tell the most about the pass rate over all rows.
 //!
 //! The file is long because each figure is documented with its definition.
 
@@ -92,7 +92,7 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The fraction of passes among all rows with a verdict.
     pub passed: Figure,
-    /// The estimated fraction of rows with a verdict that should pass.
+    /// The estimated fraction of rows that should pass, among the rows with a verdict.
     ///
     /// By default, [`post_stratified`] estimates this fraction from the labels of passed and failed rows. If you set
     /// [`error_rates`](super::AgreementBuilder::error_rates), [`rogan_gladen`] estimates it instead.
@@ -239,19 +239,19 @@ fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
     }
 }
 
-/// How close the ratings of the rows are to their labels.
+/// How close each row's rating is to its label.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Closeness {
-    /// `true` if labels are verdicts: a row is 1 if its rating is right, and 0 otherwise. Otherwise, a row is the absolute
-    /// difference between its rating and its label.
+    /// `true` if the labels are verdicts. A row's value is then 1 if its rating is right, and 0 otherwise. If this is
+    /// `false`, the value is the absolute difference between the rating and the label.
     pub is_right: bool,
-    /// `None` if a row lacks a rating or a label.
+    /// The value for each row, or `None` if the row lacks a rating or a label.
     pub rows: Vec<Option<f64>>,
 }
 
 impl AgreementBuilder {
-    /// Compares ratings with labels.
+    /// Compares each rating with its label.
     ///
     /// ```
     /// use dsrs_metrics::agreement::Agreement;
@@ -284,7 +284,7 @@ impl AgreementBuilder {
 
     /// Returns how close each rating is to its label.
     ///
-    /// Verdicts are determined as in [`of`](Self::of). The result is `None` if the labels are verdicts, but a score has no
+    /// Verdicts are determined as in [`of`](Self::of). Returns `None` if the labels are verdicts but a score has no
     /// verdict.
     ///
     /// # Errors
@@ -314,7 +314,7 @@ impl AgreementBuilder {
 const MAX_DRAWS: usize = 20_000_000;
 const MIN_RESAMPLES: usize = 200;
 
-/// Returns the number of samples for this many rows: fewer for more rows, so the bootstrap stays fast.
+/// Returns the default number of samples for this many rows. More rows get fewer samples, so the bootstrap stays fast.
 fn default_resamples(rows: usize) -> u32 {
     let max = Bootstrap::default().resamples;
     let affordable = (MAX_DRAWS / rows.max(1)).max(MIN_RESAMPLES);
@@ -391,7 +391,7 @@ impl AgreementBuilder {
     }
 }
 
-/// Takes rows of both verdicts, each time of the one with the larger gain.
+/// Takes rows one at a time, each from the verdict with the larger gain.
 fn allocated(
     strata: [Stratum; 2],
     mut order: [impl ExactSizeIterator<Item = usize>; 2],

@@ -42,9 +42,9 @@ pub(super) enum BatchRows {
 pub(crate) struct RawRow<'b> {
     rows: &'b BatchRows,
     index: usize,
-    /// Its file and line.
+    /// The row's file and line.
     pub(crate) at: Origin,
-    /// Its number among the rows of its file, from 1; also the id of a row without one. It is the same in every format.
+    /// The row's number in its file, counted from 1 in every format. A row without an id uses this number as its id.
     pub(super) number: u64,
 }
 
@@ -68,7 +68,7 @@ impl Batch {
         Self::new(Path::new("").into(), no_rows, Some(error))
     }
 
-    /// Creates a batch of the first rows of a file.
+    /// Creates a batch of a file's first rows.
     pub(super) fn new(file: Arc<Path>, rows: BatchRows, error: Option<DataError>) -> Self {
         Self {
             file,
@@ -118,8 +118,8 @@ impl Batch {
 }
 
 impl RawRow<'_> {
-    /// Decodes the row to a pair; `None` if the run leaves it out. Decodes only the selected fields, unless the row is unusual or an error may need
-    /// other fields.
+    /// Decodes the row into a pair, or returns `None` if the run leaves the row out. Only the selected fields are
+    /// decoded, unless the row is unusual or an error may need other fields.
     pub(crate) fn pair(&self, pairing: &Pairing) -> Result<Option<Pair>, DataError> {
         if let BatchRows::Gold(rows) = self.rows {
             return pairing.pair_without_pred(rows[self.index].0, &self.at);
@@ -148,7 +148,7 @@ impl RawRow<'_> {
         }
     }
 
-    /// Returns the row as JSON text, if that is its format and it is not longer than a row may be.
+    /// Returns the row's JSON text, or `None` if the row has a different format or exceeds the row limit.
     pub(crate) fn json(&self) -> Option<&str> {
         match self.rows {
             BatchRows::Text(rows) => rows.text(self.index),

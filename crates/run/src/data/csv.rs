@@ -1,12 +1,12 @@
 //! CSV: a header of column names, then one record per row.
 //!
-//! The column `gold.answer` is the field `answer` of the gold row, `pred.answer` is one of the prediction, and `id` is
-//! the id; every other column is an attribute. Cells are strings, and the row is marked as textual. In a result file,
-//! strings that a spreadsheet would evaluate have a leading apostrophe, which is removed.
+//! The column `gold.answer` is the field `answer` of the gold row, `pred.answer` is a field of the prediction, and `id`
+//! is the id; every other column is an attribute. Cells are strings, and the row is marked as textual. In a result
+//! file, strings that a spreadsheet would evaluate have a leading apostrophe, which is removed.
 //!
-//! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are needed here: an
-//! error must name the right line, and an unclosed quote must not read the whole file into memory. Records are split in
-//! order and decoded on any thread.
+//! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are needed here: errors
+//! must name the right line, and an unclosed quote must not read the whole file into memory. Records are split in order
+//! and decoded on any thread.
 //!
 //! The file is long because it finds the delimiter, splits records and decodes them.
 
@@ -29,7 +29,7 @@ use crate::messages::{escape, formula};
 /// The maximum number of columns. Their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
 
-/// What may separate columns, by the number of times it is in the header.
+/// The characters that can separate columns. The one that occurs most often in the header is used.
 const DELIMITERS: [u8; 4] = [b'|', b'\t', b';', b','];
 
 /// A batch ends with the record that reaches this number of bytes or cells.
@@ -40,9 +40,9 @@ const BATCH: usize = 1 << 16;
 struct Header {
     names: Vec<String>,
     columns: Vec<Column>,
-    /// For each column, `true` if it is decoded; `None` if all are.
+    /// For each column, `true` if it is decoded, or `None` if all columns are.
     selected: Option<Vec<bool>>,
-    /// `true` if strings have an apostrophe before formulas, as in result files.
+    /// `true` if formulas are escaped with an apostrophe, as in result files.
     has_escapes: bool,
     delimiter: u8,
     are_of_results: bool,
@@ -64,10 +64,10 @@ pub(super) struct CsvRows {
 pub(super) struct CsvFile {
     input: Input,
     parser: Reader,
-    /// The text and the ends of the cells of one record, and spare memory.
+    /// The text of one record and the ends of its cells, with spare memory.
     record: (Vec<u8>, Vec<usize>),
     delimiter: u8,
-    /// `true` if the header showed the delimiter.
+    /// `true` if the delimiter was detected from the header.
     is_detected: bool,
     header: Arc<Header>,
     /// The maximum number of records in a batch.
@@ -89,9 +89,9 @@ impl CsvFile {
         let is_detected = delimiter.is_none() && detected != b',';
         let delimiter = delimiter.unwrap_or(detected);
         let mut parser = ReaderBuilder::new().delimiter(delimiter).build();
-        // Starts with an empty line, from which the parser removes a byte order mark. The file's own byte order mark is
-        // already removed, and another one is data. If the first input contained nothing else, it would look like the
-        // end.
+        // The parser removes a byte order mark from its first input, so it gets an empty line first. The file's own
+        // byte order mark is already removed, and a second one is data. If the first input contained nothing else, it
+        // would look like the end.
         parser.read_record(b"\n", &mut [], &mut []);
         let mut file = Self {
             input,
@@ -109,7 +109,7 @@ impl CsvFile {
             let at = file.input.at(first.line(0));
             let names = first.names(&at)?;
             let are_of_results = are_of_results(&names);
-            // In a result file, some rows may have fields and others another value.
+            // In a result file, a side can have fields in some rows and be a different value in others.
             if !are_of_results {
                 check_sides(&names, &at)?;
             }
@@ -124,7 +124,7 @@ impl CsvFile {
         Ok(file)
     }
 
-    /// Returns what separates the columns, if the header showed that it is not a comma.
+    /// Returns a note that names the delimiter, if the header showed that it is not a comma.
     pub(super) fn note(&self) -> Option<String> {
         let is_tsv = self.input.file.extension().is_some_and(|it| it == "tsv");
         (self.is_detected && !(is_tsv && self.delimiter == b'\t')).then(|| {
@@ -136,7 +136,7 @@ impl CsvFile {
         })
     }
 
-    /// Reads the next records; `None` at the end of the file or after an error.
+    /// Reads the next records. Returns `None` at the end of the file or after an error.
     pub(super) fn next(&mut self) -> Option<Read<CsvRows>> {
         let mut rows = CsvRows {
             header: Arc::clone(&self.header),
@@ -154,7 +154,7 @@ impl CsvFile {
         (rows.len() > 0 || error.is_some()).then_some((rows, error))
     }
 
-    /// Adds the next record; returns `false` at the end of the file.
+    /// Adds the next record. Returns `false` at the end of the file.
     fn read(&mut self, rows: &mut CsvRows) -> Result<bool, DataError> {
         self.skip_line_ends()?;
         let first_line = self.line;
@@ -230,17 +230,17 @@ fn check_size(input: &Input, line: u64, bytes: usize, cells: usize) -> Result<()
     Ok(())
 }
 
-/// Returns the delimiter that occurs most often in the first line, outside of quotes; by default a comma.
+/// Returns the delimiter that occurs most often in the first line, outside of quotes. The default is a comma.
 fn detected(start: &[u8]) -> u8 {
     let outside = start.split(|byte| *byte == b'"').step_by(2);
     let outside = outside.collect::<Vec<_>>().concat();
     let header = outside.split(|byte| *byte == b'\n').next();
     let count = |delimiter: &u8| header.map(|it| memchr_iter(*delimiter, it).count());
-    // Of several that occur equally often, the last one is chosen.
+    // If there is a tie, the last one is chosen.
     DELIMITERS.into_iter().max_by_key(count).unwrap_or(b',')
 }
 
-/// Returns the name of a delimiter for messages.
+/// Returns a delimiter's name for messages.
 fn named(delimiter: u8) -> String {
     match delimiter {
         b'\t' => "tabs".to_owned(),
@@ -297,14 +297,14 @@ impl CsvRows {
         self.records[row].0
     }
 
-    /// Returns the place of the first cell of a record, and the number of its cells.
+    /// Returns the position of a record's first cell, and the number of its cells.
     fn cells(&self, row: usize) -> (usize, usize) {
         let (_, first) = self.records[row];
         let end = self.records.get(row + 1);
         (first, end.map_or(self.ends.len(), |(_, end)| *end) - first)
     }
 
-    /// Returns the names in the header, the first record, as written.
+    /// Returns the names in the header, which is the first record, as written.
     fn names(&self, at: &Origin) -> Result<Vec<String>, DataError> {
         let name = |place: usize| {
             let (name, _) = self.cell(place, &(place + 1).to_string(), at)?;
@@ -356,7 +356,7 @@ impl CsvRows {
         Ok(object)
     }
 
-    /// Returns the cell at a place, and `true` if an apostrophe was removed. `column` is its name in errors.
+    /// Returns the cell at a place, and `true` if an apostrophe was removed. `column` is the cell's name in errors.
     fn cell(&self, place: usize, column: &str, at: &Origin) -> Result<(&str, bool), DataError> {
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         let cell = &self.text[start..self.ends[place]];

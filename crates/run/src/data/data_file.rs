@@ -77,7 +77,7 @@ pub(super) struct Progress {
     bytes: u64,
     /// The number of rows, if all were read.
     pub(super) rows: Option<u64>,
-    /// `true` if the hash is that of the whole file, regardless of its rows.
+    /// `true` if the hash covers the whole file, regardless of which rows were read.
     is_whole: bool,
     /// How the file is read, if that is not obvious.
     pub(super) note: Option<String>,
@@ -97,7 +97,7 @@ impl DataFileRecord {
         }
     }
 
-    /// Hashes a file whose rows are in another one that was converted from it.
+    /// Hashes a file whose rows are read from a converted copy.
     pub(super) fn of_source(file: &Path, is_hashed: bool) -> io::Result<Arc<Self>> {
         let record = Arc::new(Self::new(file, is_hashed));
         record.hash_all(file)?;
@@ -139,7 +139,7 @@ impl DataFileRecord {
     }
 }
 
-/// The records of the files of a run, in the order in which they are read.
+/// The records of a run's files, in the order they are read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DataFiles(Arc<Mutex<Vec<Arc<DataFileRecord>>>>);
 
@@ -148,7 +148,7 @@ impl DataFiles {
         lock(&self.0).extend_from_slice(files);
     }
 
-    /// Returns how files were read where that is not obvious.
+    /// Returns notes on how files were read, where that is not obvious.
     pub(crate) fn notes(&self) -> Vec<String> {
         let files = lock(&self.0);
         let notes = files.iter().map(|file| file.progress().note.clone());
@@ -162,8 +162,8 @@ impl DataFiles {
     }
 }
 
-/// A reader whose bytes are recorded. If the file became shorter after it was opened, reaching its end is an error,
-/// because the missing rows would otherwise go unnoticed.
+/// A reader that records the bytes it reads. If the file became shorter after it was opened, the reader returns an
+/// `Err` at its end, because the missing rows would otherwise go unnoticed.
 pub(super) struct RecordedFile<R> {
     reader: R,
     /// The length of the file when it was opened; 0 for a pipe or device.

@@ -19,7 +19,7 @@ use crate::contract::Origin;
 /// ```
 pub struct DataError(Box<Content>);
 
-/// Rows of a format, and the error that follows them.
+/// Rows in one format, and the error that follows them.
 pub(super) type Read<R> = (R, Option<DataError>);
 
 struct Content {
@@ -28,7 +28,7 @@ struct Content {
     message: String,
 }
 
-/// Creates an error for a row that is not what is expected, with a message formatted like `format!`.
+/// Creates an error for an invalid row, with a message formatted like `format!`.
 macro_rules! invalid {
     ($at:expr, $($message:tt)*) => {
         $crate::data::DataError::invalid($at, format_args!($($message)*))
@@ -65,7 +65,7 @@ impl DataError {
         }))
     }
 
-    /// Creates an error about a row, which begins the message.
+    /// Creates an error about a row. The message begins with the row's location.
     pub(super) fn at(at: &Origin, kind: DataErrorKind, message: impl fmt::Display) -> Self {
         Self(Box::new(Content {
             kind,
@@ -74,12 +74,12 @@ impl DataError {
         }))
     }
 
-    /// Creates an error for a row that is not what is expected.
+    /// Creates an error for an invalid row.
     pub(super) fn invalid(at: &Origin, message: impl fmt::Display) -> Self {
         Self::at(at, DataErrorKind::Invalid, format_args!(": {message}"))
     }
 
-    /// Creates an error for a file that is not what is expected.
+    /// Creates an error for an invalid file.
     pub(super) fn invalid_file(file: &Path, message: impl fmt::Display) -> Self {
         let message = format!("{}: {message}", file.display());
         Self::new(DataErrorKind::Invalid, message)
@@ -113,7 +113,7 @@ impl DataError {
         Self::at(at, DataErrorKind::TooLarge, format_args!(": {message}"))
     }
 
-    /// Creates an error for invalid JSON at a byte of a line, from 1.
+    /// Creates an error for invalid JSON. `column` is the byte in the line, counted from 1.
     pub(super) fn syntax(at: &Origin, column: usize, reason: &str) -> Self {
         let kind = match reason.starts_with("EOF") {
             true => DataErrorKind::CutOff,

@@ -24,10 +24,11 @@ use crate::contract::{Fields, Origin};
 use crate::json::read::Shape;
 use crate::messages::escape;
 
-/// How many ids a message shows.
+/// The number of ids that a message shows.
 const SHOWN: usize = 5;
 
-/// How many bytes of the temporary file are read at once. A prediction in another order than its gold row skips most of them.
+/// The number of bytes of the temporary file that are read at once. If predictions are in a different order than their
+/// gold rows, most of these bytes are skipped.
 const READ: usize = 1 << 10;
 
 /// The columns that join gold rows to predictions, as in `gold.id=pred.instance_id`.
@@ -101,7 +102,7 @@ pub enum Missing {
 pub(super) struct GoldFile {
     pub(super) file: Arc<Path>,
     pub(super) join: Option<Join>,
-    /// `true` if rows are joined by their position, as the lines of text are.
+    /// `true` if rows are joined by their position, as lines of text are.
     pub(super) is_by_position: bool,
     pub(super) missing: Missing,
     pub(super) rows: OnceLock<GoldRows>,
@@ -110,11 +111,11 @@ pub(super) struct GoldFile {
 /// A gold row in the temporary file.
 #[derive(Debug)]
 struct GoldRow {
-    /// Where it starts.
+    /// The position where the row starts.
     place: u64,
-    /// Its line in the file of gold rows.
+    /// The row's line in the file of gold rows.
     line: u64,
-    /// `true` once a prediction has it.
+    /// `true` once the row has been joined to a prediction.
     is_matched: AtomicBool,
 }
 
@@ -123,19 +124,19 @@ pub(super) struct StoredLine {
     id: String,
     at: Origin,
     text: Vec<u8>,
-    /// `true` if its values are cells.
+    /// `true` if the row's values are cells.
     is_textual: bool,
     has_nan: bool,
 }
 
-/// Adds the next row, if it could be read.
+/// A function that adds the next row, or receives the error if the row could not be read.
 pub(super) type AddRow<'a> =
     dyn FnMut(Result<&mut StoredLine, DataError>) -> Result<(), DataError> + 'a;
 
 /// The gold rows of a file.
 #[derive(Debug)]
 pub(super) struct GoldRows {
-    /// The temporary file, and the place of its next byte.
+    /// The temporary file and the position of its next byte.
     file: Mutex<(BufReader<File>, u64)>,
     /// The rows by id, in the order of the file.
     rows: IndexMap<Box<str>, GoldRow>,
@@ -144,7 +145,7 @@ pub(super) struct GoldRows {
     without_gold: Mutex<WithoutGold>,
 }
 
-/// The predictions without a gold row: their number, and the first of them by line.
+/// How many predictions have no gold row, and the first of them by line.
 #[derive(Debug, Default)]
 struct WithoutGold {
     count: u64,
@@ -152,7 +153,7 @@ struct WithoutGold {
 }
 
 impl GoldFile {
-    /// Returns `true` if any gold row has NaN or an infinity.
+    /// Returns `true` if any gold row contains NaN or an infinity.
     pub(super) fn has_nan(&self) -> bool {
         self.rows.get().is_some_and(|rows| rows.has_nan)
     }
@@ -210,7 +211,7 @@ impl GoldFile {
         Ok(())
     }
 
-    /// Returns a row as it is stored, with its number in the file.
+    /// Returns a row in its stored form. `number` is the row's number in the file.
     pub(super) fn stored(
         &self,
         mut row: RowObject,
@@ -241,8 +242,8 @@ impl GoldFile {
         })
     }
 
-    /// Finds the gold row of a prediction: an object of fields, or one with `value` if it is a plain value. Returns `None`, and
-    /// counts the prediction, if there is none.
+    /// Finds the gold row for a prediction. A plain value is returned as an object with the field `value`. If there is
+    /// no gold row, counts the prediction and returns `None`.
     pub(super) fn find(&self, id: &str, at: &Origin) -> Result<Option<Fields>, DataError> {
         let Some(rows) = self.rows.get() else {
             return Ok(None);
@@ -276,11 +277,11 @@ impl GoldFile {
         fields.map_err(|reason| DataError::unreadable(&self.file, &reason))
     }
 
-    /// Returns the positions and lines of the rows that count as failed because no prediction has their ids. Call this
-    /// after the last prediction; `pred_path` is where its id was.
+    /// Returns the positions and lines of the rows that count as failed because no prediction has their id. Call this
+    /// after the last prediction. `pred_path` is the path of the ids in the predictions.
     ///
     /// # Errors
-    /// Returns a [`DataError`] if no prediction has a gold row, or if lines of text differ in number.
+    /// Returns a [`DataError`] if no prediction has a gold row, or if two text files have different numbers of lines.
     pub(super) fn missing(&self, pred_path: &str) -> Result<Vec<(usize, u64)>, DataError> {
         let Some(rows) = self.rows.get() else {
             return Ok(Vec::new());
@@ -323,7 +324,7 @@ impl GoldFile {
         ))
     }
 
-    /// Returns what has no partner in the other file.
+    /// Returns notes about rows that have no partner in the other file.
     pub(super) fn notes(&self) -> Vec<String> {
         let Some(rows) = self.rows.get() else {
             return Vec::new();
@@ -355,7 +356,7 @@ impl GoldFile {
     }
 }
 
-/// Returns the error for a row without the id that joins it.
+/// Creates the error for a row that lacks the id to join it by.
 pub(super) fn without_id(row: &RowObject, path: &str, at: &Origin) -> DataError {
     let keys: Vec<&str> = row.attributes.keys().collect();
     let guess = keys.iter().find(|key| is_id(key)).unwrap_or(&"COLUMN");
@@ -373,7 +374,7 @@ impl GoldRows {
     fn read(&self, row: &GoldRow) -> io::Result<Fields> {
         let mut file = lock(&self.file);
         let (file, at) = &mut *file;
-        // Rows in the same order in both files are read from the buffer.
+        // If rows have the same order in both files, they are read from the buffer.
         let distance = i64::try_from(row.place).and_then(|to| Ok(to - i64::try_from(*at)?));
         file.seek_relative(distance.map_err(io::Error::other)?)?;
         let mut line = Vec::new();
@@ -382,7 +383,7 @@ impl GoldRows {
         let mut fields = Fields::from_iter(fields);
         fields.textual = self.is_textual;
         if !self.is_textual {
-            // In a prediction of cells they must not be read as cells.
+            // If the prediction has cells, these strings must not be parsed as cells.
             let strings = fields.iter().filter(|(_, value)| value.is_string());
             let strings = strings.map(|(name, _)| name.to_owned()).collect();
             fields.special_mut().strings = strings;
@@ -390,7 +391,7 @@ impl GoldRows {
         Ok(fields)
     }
 
-    /// Returns the rows that no prediction has, with their positions and ids.
+    /// Returns the rows without a prediction, with their positions and ids.
     fn unmatched(&self) -> impl Iterator<Item = (usize, &str, &GoldRow)> {
         let rows = self.rows.iter().enumerate();
         let rows = rows.filter(|(_, (_, row))| !row.is_matched.load(Ordering::Relaxed));

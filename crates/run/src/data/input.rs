@@ -20,13 +20,14 @@ pub const ROW_LIMIT: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How many bytes are needed to tell if a file is compressed: a byte order mark and the longest start of a compressed file.
+/// The number of bytes needed to detect a compressed file: a byte order mark and the longest start of a compressed
+/// file.
 const START: usize = BYTE_ORDER_MARK.len() + 5;
 
 const HTML: &str = "an HTML page; it may be the error page of a download; download the file again";
 const UTF_16: &str = "UTF-16; pass --encoding utf-16";
 
-/// How other files start, what they are, and what to do.
+/// The first bytes of other kinds of files, what the files are, and what to do.
 const OTHERS: [(&[u8], &str); 11] = [
     (b"\x1f\x8b", "gzip; decompress the file first"),
     (b"\x28\xb5\x2f\xfd", "zstd; decompress the file first"),
@@ -102,7 +103,7 @@ impl Input {
         }
     }
 
-    /// Returns the next bytes; none at the end of the file.
+    /// Returns the next bytes, or no bytes at the end of the file.
     pub(super) fn fill(&mut self) -> Result<&[u8], DataError> {
         let bytes = self.reader.fill_buf();
         bytes.map_err(|reason| DataError::unreadable(&self.file, &reason))
@@ -118,8 +119,8 @@ pub(super) fn value_limit(row_limit: usize) -> usize {
     row_limit.max(ROW_LIMIT) / (ROW_LIMIT / MAX_VALUES)
 }
 
-/// Returns a reader whose buffer has the first [`START`] bytes, or the whole input if it is shorter. A pipe may return
-/// fewer bytes at first.
+/// Returns a reader whose buffer contains the first [`START`] bytes, or the whole input if it is shorter. A pipe may
+/// return fewer bytes at first.
 fn with_whole_start(mut reader: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
     if reader.fill_buf()?.len() >= START {
         return Ok(reader);
@@ -151,7 +152,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Returns a reader of UTF-8.
+    /// Returns a reader that converts this encoding to UTF-8.
     pub(super) fn decoded(self, reader: Box<dyn BufRead + Send>) -> Box<dyn BufRead + Send> {
         match self {
             Self::Utf8 => reader,
@@ -168,7 +169,8 @@ impl Encoding {
     }
 }
 
-/// Decompresses gzip and, with the feature `zstd`, Zstandard, which their first bytes show. Other files are unchanged.
+/// Decompresses gzip and, with the feature `zstd`, Zstandard. The first bytes show how a file is compressed. Other
+/// files are unchanged.
 pub(super) fn decompressed(
     mut reader: Box<dyn BufRead + Send>,
 ) -> io::Result<Box<dyn BufRead + Send>> {
@@ -187,22 +189,22 @@ pub(super) fn decompressed(
     Ok(reader)
 }
 
-/// Reads another encoding as UTF-8, one character after the other.
+/// Converts a different encoding to UTF-8, one character at a time.
 struct Decoder {
     reader: Box<dyn BufRead + Send>,
     encoding: Encoding,
-    /// The last bytes of Windows-1252, which may be a character of UTF-8.
+    /// The last bytes read as Windows-1252, which may form a UTF-8 character.
     last: Vec<u8>,
-    /// The characters that are decoded and not returned.
+    /// The decoded characters that have not been returned yet.
     text: VecDeque<u8>,
-    /// The order of the bytes of UTF-16, once it is known.
+    /// `true` if the UTF-16 text is big-endian, once that is known.
     is_big_endian: Option<bool>,
-    /// The place of the next character, counted from 1.
+    /// The position of the next character, counted from 1.
     line: u64,
     column: usize,
 }
 
-/// Why a file is not in its encoding, and where, counted from 1.
+/// Why a file is not valid in its encoding, and where. The position is counted from 1.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub(super) struct EncodingError {
@@ -237,7 +239,7 @@ impl Decoder {
         self.reader.by_ref().bytes().next().transpose()
     }
 
-    /// Reads two bytes; `None` at the end of the file.
+    /// Reads two bytes. Returns `None` at the end of the file.
     fn unit(&mut self) -> io::Result<Option<u16>> {
         let Some(first) = self.byte()? else {
             return Ok(None);
@@ -291,7 +293,7 @@ impl Decoder {
         }))
     }
 
-    /// Returns the error for the next character, to which this many characters before it belong.
+    /// Creates the error for the next character. `belonging` is the number of preceding characters that belong to it.
     fn invalid(&self, belonging: usize, reason: String) -> io::Error {
         let error = EncodingError {
             line: self.line,
@@ -302,7 +304,7 @@ impl Decoder {
     }
 }
 
-/// Returns the character of several bytes of UTF-8 that ends here. Hardly any text of Windows-1252 has one.
+/// Returns the multi-byte UTF-8 character that ends here, if there is one. Windows-1252 text hardly ever contains one.
 fn utf8_character(last: &[u8]) -> Option<char> {
     let ends_with = |length: usize| {
         let character = last.get(last.len().checked_sub(length)?..)?;

@@ -1,6 +1,6 @@
 //! Parses one row of JSON text into a [`Row`], with errors that name line and byte within the file.
 //!
-//! The file is long because it tells forms of files, parses rows and names what is wrong with them.
+//! The file is long because it detects the layout of a file, parses rows and says what is wrong with them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::json::read::{
 };
 use crate::json::{OBJECT, is_too_large};
 
-/// 2^64. From here on, `serde_json` reads an integer as a float.
+/// 2^64. From this value on, `serde_json` reads integers as floats.
 const FIRST_FLOAT: f64 = 18_446_744_073_709_551_616.0;
 
 /// Where a row starts: its line, and the byte in that line, counted from 1.
@@ -38,7 +38,7 @@ pub(super) fn text_from<'b>(bytes: &'b [u8], start: Start<'_>) -> Result<&'b str
     })
 }
 
-/// What a JSON file has.
+/// What a JSON file contains.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// An array of rows.
@@ -51,8 +51,8 @@ pub(super) enum Form {
     Split,
 }
 
-/// Tells from the start of a file that begins with an object what it has. Returns `None` for anything else, such as an
-/// object that holds a list of rows among other data.
+/// Determines what a file contains from its start, which begins with an object. Returns `None` for anything else, such
+/// as an object that holds a list of rows among other data.
 pub(super) fn form_of_object(start: &[u8]) -> Option<Form> {
     let mut values = serde_json::Deserializer::from_slice(start).into_iter::<Map<String, Value>>();
     let keys_of_rows = ["id", "gold", "pred", "scores"];
@@ -119,7 +119,7 @@ pub(super) fn parse(
     Ok(row)
 }
 
-/// Parses only the selected fields of a row; `None` if the row has an unusual shape or may be invalid.
+/// Parses only the selected fields of a row. Returns `None` if the row has an unusual shape or may be invalid.
 pub(super) fn parse_selected(
     bytes: &[u8],
     selection: &FieldSelection,
@@ -216,7 +216,7 @@ fn keep_id_as_written(row: &mut RowObject, text: &str) {
     }
 }
 
-/// Scans the text only if the row has a very large number or a float of 0.
+/// Returns `true` if the row has a very large number or a float of 0. Its text is scanned only in this case.
 fn has_suspicious_number(row: &RowObject) -> bool {
     let any = |fields: &Fields| fields.iter().any(|(_, value)| is_suspicious(value));
     let any_in_side = |side: &Option<Shape<Fields>>| match side {
@@ -243,7 +243,7 @@ fn is_suspicious(value: &Value) -> bool {
     }
 }
 
-/// Visits a row of the usual shape.
+/// A visitor for a row of the usual shape.
 struct SelectedRow<'s>(&'s FieldSelection);
 
 impl<'de> Visitor<'de> for SelectedRow<'_> {
@@ -349,7 +349,7 @@ impl<'de> Visitor<'de> for SelectedFields<'_> {
 #[derive(Deserialize)]
 pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// Returns the key as a name if it is one of these names; without names, every key is read.
+/// Returns the key if it is one of these names. Without names, every key is returned.
 fn selected(key: &str, names: Option<&[&'static str]>) -> Option<Cow<'static, str>> {
     let Some(names) = names else {
         return Some(key.to_owned().into());

@@ -1,5 +1,5 @@
-//! Mappings of fields, such as `gold.answer=answers`, for rows that have a different shape. Conversions of fields in other
-//! notations. Guesses from names which column of a file has a field, for messages.
+//! Field mappings, such as `gold.answer=answers`, for rows with a different shape. Also converts fields from other
+//! notations and, for messages, guesses from its name which column holds a field.
 //!
 //! The file is long because each form of a mapping is documented with an example.
 
@@ -75,7 +75,7 @@ impl Mapping {
         &self.path
     }
 
-    /// Returns the paths: those of an id of several columns, or the one path.
+    /// Returns the paths. Only an id can have more than one, if it spans several columns.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         let is_several = self.target == Target::Id && !self.path.contains('"');
         self.path
@@ -146,7 +146,7 @@ dsrs_metrics_values::message_errors! {
 pub struct Conversion {
     side: Side,
     name: String,
-    /// What separates the elements of a list; `None` for a number with a decimal comma.
+    /// The separator of a list's elements, or `None` for a number with a decimal comma.
     separator: Option<String>,
 }
 
@@ -221,13 +221,13 @@ impl Conversion {
     }
 }
 
-/// Words of columns with labels, even beside a word of [`PREDICTED`].
+/// Words that mark a column of labels, even next to a word from [`PREDICTED`].
 const LABELLED: &str = "gold golden ground truth reference ref expected target correct ideal true solution example label human";
 
-/// Words of columns with predictions.
+/// Words that mark a column of predictions.
 const PREDICTED: &str = "pred prediction predicted actual generated generation completion hypothesis hyp candidate retrieved model llm guess output response reply out result";
 
-/// Words for the same thing.
+/// Groups of words with the same meaning.
 const ALIKE: [&str; 4] = [
     "answer text response output completion prediction reply value",
     "question query input prompt instruction problem",
@@ -235,7 +235,7 @@ const ALIKE: [&str; 4] = [
     "label class category intent target",
 ];
 
-/// Last words of columns with ids.
+/// Words that end the names of id columns.
 const IDS: &str = "id ids qid uid guid uuid";
 
 /// Suggests mappings for the id and for fields such as `gold.answer`.
@@ -282,7 +282,7 @@ fn mapping(field: &str, column: &str) -> String {
     }
 }
 
-/// Returns `true` if a list, with spaces between its words, has the word.
+/// Returns `true` if `word` is in `list`, whose words are separated by spaces.
 fn is_in(word: &str, list: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
@@ -293,7 +293,7 @@ pub(super) fn is_id(column: &str) -> bool {
     words.last().is_some_and(|last| is_in(last, IDS))
 }
 
-/// Returns how well a column fits a field; 0 if it does not. The side counts more than the name.
+/// Returns how well a column fits a field, or 0 if it does not fit. The side counts more than the name.
 fn similarity(field: &str, column: &str) -> u8 {
     let (side, name) = field.split_once('.').unwrap_or(("", field));
     let (names, words) = (words(name), words(column));
@@ -308,7 +308,7 @@ fn similarity(field: &str, column: &str) -> u8 {
         let mut words = words.iter();
         words.any(|word| word == name || of_name.is_some() && group(word) == of_name)
     };
-    // `ground_truth` says no more than that it is the label.
+    // `ground_truth` says only that the column holds labels.
     let is_side = |word: &String| side_of(std::slice::from_ref(word)).is_some();
     match names.iter().any(is_alike) {
         true => 2 + of_side,
@@ -325,7 +325,7 @@ fn side_of(words: &[String]) -> Option<&'static str> {
     has(PREDICTED).then_some("pred")
 }
 
-/// Returns the words of a name in lower case, in the singular: `retrievedContexts` has `retrieved` and `context`.
+/// Splits a name into lower-case words in the singular: `retrievedContexts` becomes `retrieved` and `context`.
 fn words(name: &str) -> Vec<String> {
     let mut spaced = String::new();
     let mut was_lower = false;

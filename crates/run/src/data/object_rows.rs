@@ -1,4 +1,4 @@
-//! Rows that can be any objects, for result files, labels and training data.
+//! Rows that can be arbitrary objects, for result files, labels and training data.
 
 use std::borrow::Cow;
 use std::iter;
@@ -132,7 +132,7 @@ impl ObjectRow {
     }
 }
 
-/// Opens a file whose rows can be any objects.
+/// Opens a file whose rows can be arbitrary objects.
 pub(crate) fn open_objects(file: NamedFile<'_>) -> Result<RowFile, DataError> {
     open(file, FileOptions::default(), None)
 }
@@ -141,7 +141,7 @@ pub(crate) fn open_objects(file: NamedFile<'_>) -> Result<RowFile, DataError> {
 pub(crate) fn column_strings(file: &Path, format: Option<Format>, name: &str) -> Vec<String> {
     let mut selection = FieldSelection::default();
     selection.add_path(name);
-    // A pair would need all columns, and no row has to be one.
+    // A pair would need all columns, and the rows need not be pairs.
     let pairing = Pairing {
         are_examples: true,
         selection: Some(selection.clone()),
@@ -193,7 +193,7 @@ pub struct ObjectRows {
     note: Option<String>,
 }
 
-/// Ends the rows after their first error.
+/// Ends the iterator after its first error.
 pub(super) fn until_error<T>(
     rows: impl Iterator<Item = Result<T, DataError>>,
 ) -> impl Iterator<Item = Result<T, DataError>> {

@@ -17,7 +17,7 @@ use dsrs_metrics_values::outcome_coupled::{
 /// A row of training data and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledExample {
-    /// The row as a gold row and a prediction.
+    /// The row's gold row and prediction.
     ///
     /// If the row in the file has `gold` or `pred`, the labels become attributes. Otherwise, all seven labels become
     /// the prediction.
@@ -101,7 +101,7 @@ pub fn load_jsonl(
     Ok(Box::new(until_error(examples)))
 }
 
-/// Labels that follow from those of the step. A file may have them, and they must be right.
+/// Labels that are computed from the step's labels. If a file has them, they must match.
 #[derive(Deserialize)]
 struct ComputedLabels {
     verification_delta: Option<i64>,

@@ -23,15 +23,15 @@ pub(crate) struct Pairing {
     pub(super) selection: Option<FieldSelection>,
     /// The fields that the metrics read.
     pub(super) read: Vec<ReadField>,
-    /// The file of the gold rows, if it is not that of the predictions.
+    /// The file of gold rows, if the predictions are in a different file.
     pub(super) gold: Option<GoldFile>,
     pub(super) conversions: Vec<Conversion>,
-    /// `true` if a row may be the gold row itself, without a prediction.
+    /// `true` if a row can be the gold row itself, without a prediction.
     pub(super) are_examples: bool,
 }
 
 impl Pairing {
-    /// Decodes only these fields and those that mappings read.
+    /// Limits decoding to these fields and those that mappings read.
     pub(super) fn select(&mut self, mut selection: FieldSelection) {
         selection.extend(&self.mappings);
         if let Some(join) = self.gold.as_ref().and_then(|gold| gold.join.as_ref()) {
@@ -40,12 +40,12 @@ impl Pairing {
         self.selection = Some(selection);
     }
 
-    /// Returns what has no partner in the file of gold rows, or in that of the predictions.
+    /// Returns notes about gold rows and predictions that have no partner in the other file.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.gold.as_ref().map(GoldFile::notes).unwrap_or_default()
     }
 
-    /// Returns `true` if the pair is a gold row without a prediction, whose place is in the file of gold rows.
+    /// Returns `true` if the pair is a gold row without a prediction. Its location is then in the file of gold rows.
     pub(crate) fn lacks_pred(&self, pair: &Pair) -> bool {
         let file = pair.origin.as_ref().zip(self.gold.as_ref());
         file.is_some_and(|(at, gold)| Arc::ptr_eq(&at.file, &gold.file))
@@ -57,7 +57,7 @@ impl Pairing {
         gold.join.as_ref().map_or(id, |join| &join.pred)
     }
 
-    /// Sets the fields that the metrics read, each once.
+    /// Sets the fields that the metrics read, without duplicates.
     pub(super) fn set_read<'s>(&mut self, specs: impl Iterator<Item = MetricSpec<'s>>) {
         for spec in specs {
             for (side, field) in spec.get_input_spec() {
@@ -70,7 +70,7 @@ impl Pairing {
         }
     }
 
-    /// Returns the mappings whose path no row has had so far.
+    /// Returns the mappings whose path has not been found in any row so far.
     pub(crate) fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
         let mappings = self.mappings.iter().zip(&self.used);
         mappings
@@ -78,7 +78,7 @@ impl Pairing {
             .map(|(mapping, _)| mapping)
     }
 
-    /// Returns the fields that are read of a file with columns. A result file that is scored again is read completely.
+    /// Returns the fields to read from a file with columns. A result file that is scored again is read completely.
     #[cfg(feature = "csv")]
     pub(super) fn selection_of(&self, are_of_results: bool) -> Option<&FieldSelection> {
         let selection = self.selection.as_ref();
@@ -98,8 +98,8 @@ impl Pairing {
         })
     }
 
-    /// Makes a pair from the row at this location, with its number in the file; `None` if it has no gold row in the file
-    /// of gold rows.
+    /// Makes a pair from the row at this location. `number` is the row's number in the file. Returns `None` if the file
+    /// of gold rows has no gold row for it.
     pub(super) fn pair_of(
         &self,
         mut row: RowObject,
@@ -124,7 +124,7 @@ impl Pairing {
         Ok(Some(row.into_pair(at, id, is_positional)))
     }
 
-    /// Makes a pair with an empty prediction from a gold row that no prediction has.
+    /// Makes a pair with an empty prediction from a gold row without a prediction.
     pub(super) fn pair_without_pred(
         &self,
         position: usize,
@@ -140,7 +140,7 @@ impl Pairing {
         Ok(Some(row.into_pair(at, id, false)))
     }
 
-    /// Sets the fields that mappings and conversions make.
+    /// Sets the fields that mappings and conversions produce.
     fn map(&self, row: &mut RowObject, at: &Origin) -> Result<(), DataError> {
         if self.are_examples {
             row.validate_example(at)?;
@@ -162,7 +162,7 @@ impl Pairing {
         Ok(())
     }
 
-    /// Makes a plain value the only field of the prediction that the metrics read.
+    /// Stores a prediction that is a plain value as the only prediction field that the metrics read.
     fn name_value(&self, row: &mut RowObject, at: &Origin) -> Result<(), DataError> {
         let is_mapped = |mapping: &Mapping| mapping.path() == "value";
         if self.mappings.iter().any(is_mapped) {
@@ -186,7 +186,7 @@ impl Pairing {
         }
     }
 
-    /// Sets the gold row of a prediction. Returns `false` if there is none.
+    /// Sets the gold row of a prediction. Returns `false` if there is no gold row.
     fn join(
         &self,
         gold: &GoldFile,
@@ -226,7 +226,7 @@ impl Pairing {
         mappings.find(|mapping| *mapping.target() == Target::Id)
     }
 
-    /// Sets the gold row of a row.
+    /// Sets the row's gold row.
     fn set_gold(
         &self,
         row: &mut RowObject,

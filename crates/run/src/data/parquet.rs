@@ -2,8 +2,8 @@
 //!
 //! The columns are the same as in CSV: `id`, `gold.answer`, `pred.answer`, and attributes. `gold` and `pred` may also
 //! be structs. A value has the type of its column (`parquet/cell.rs`); a string stays a string. Only columns that the
-//! run reads are decoded. The sizes in the metadata decide how many rows are decoded at once, and each batch has a byte
-//! limit.
+//! run reads are decoded. The sizes in the metadata determine how many rows are decoded at once, and each batch has a
+//! byte limit.
 //!
 //! The file is long because the choice of columns, the batches and their limits are read together.
 
@@ -54,7 +54,7 @@ pub(super) struct ParquetFile {
     file: Arc<Path>,
     rows: ParquetRecordBatchReader,
     columns: Arc<Columns>,
-    /// The number of rows that were returned.
+    /// The number of rows returned so far.
     returned: u64,
     has_ended: bool,
 }
@@ -92,7 +92,7 @@ impl ParquetFile {
         check_names(schema.root_schema(), &mut Vec::new(), &at)?;
         let names = schema.root_schema().get_fields().iter();
         let names: Vec<_> = names.map(|column| column.name().to_owned()).collect();
-        // In a result file, some rows may have fields and others another value.
+        // In a result file, a side can have fields in some rows and be a different value in others.
         let are_of_results = are_of_results(&names);
         if !are_of_results {
             check_sides(&names, &at)?;
@@ -134,7 +134,7 @@ impl ParquetFile {
         })
     }
 
-    /// Reads the next rows; `None` at the end of the file or after an error.
+    /// Reads the next rows. Returns `None` at the end of the file or after an error.
     pub(super) fn next(&mut self) -> Option<Read<ColumnRows>> {
         if self.has_ended {
             return None;
@@ -149,7 +149,7 @@ impl ParquetFile {
         Some((ColumnRows { batch, columns }, error))
     }
 
-    /// Reads the next batch, and checks the memory of its columns, which may be more than their metadata declares.
+    /// Reads the next batch and checks how much memory its columns use, which may be more than their metadata declares.
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let next = || Ok(self.rows.next().transpose()?);
         let batch = unless_invalid(&self.file, self.returned + 1, next)?;
@@ -164,7 +164,7 @@ impl ParquetFile {
     }
 }
 
-/// Writers make pages of about 1 MiB, and one with the longest row must fit.
+/// Returns the byte limit of a batch. Writers make pages of about 1 MiB, and a page with the longest row must fit.
 fn byte_limit(row_limit: usize) -> u64 {
     row_limit.max(1 << 20).saturating_mul(4) as u64
 }
@@ -236,7 +236,7 @@ impl ColumnRows {
     }
 }
 
-/// The JSON columns of a result file.
+/// Returns the JSON columns of a result file.
 fn json_columns(metadata: &ParquetMetaData) -> HashSet<String> {
     let entries = metadata.file_metadata().key_value_metadata().into_iter();
     let entry = entries.flatten().find(|entry| entry.key == JSON_COLUMNS);
@@ -266,7 +266,7 @@ fn viewed(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(kind))
 }
 
-/// Calls the decoder and reports its errors as errors of the file. On some invalid files, it panics.
+/// Calls the decoder and reports its errors as errors for the file. The decoder panics on some invalid files.
 fn unless_invalid<T>(
     file: &Path,
     row: u64,
@@ -301,8 +301,8 @@ fn check_names<'s>(group: &'s Type, path: &mut Vec<&'s str>, at: &Origin) -> Res
     Ok(())
 }
 
-/// Returns the columns to read, and the fields to read of the structs `gold` and `pred`. A side that is not a struct is
-/// read completely, because an error may name it.
+/// Returns the columns to read, and the fields to read from the structs `gold` and `pred`. A side that is not a struct
+/// is read completely, because an error may name it.
 fn projection(schema: &SchemaDescriptor, selection: &FieldSelection) -> ProjectionMask {
     let is_read = |leaf: &usize| {
         let column = schema.get_column_root(*leaf);
@@ -321,8 +321,8 @@ fn projection(schema: &SchemaDescriptor, selection: &FieldSelection) -> Projecti
     ProjectionMask::leaves(schema, (0..schema.num_columns()).filter(is_read))
 }
 
-/// Returns `true` if the file has the columns that each row must have. Otherwise, the whole file is read, so that the
-/// error can name its columns.
+/// Returns `true` if the file has the columns that each row must have. If a column is missing, the whole file is read,
+/// so the message can name its columns.
 fn has_required(schema: &SchemaDescriptor, names: &[String], pairing: &Pairing) -> bool {
     let is_below = |path: &str, other: &str| {
         let below = path.strip_prefix(other);
@@ -391,7 +391,7 @@ fn check_compression(file: &Path, column: &ColumnChunkMetaData) -> Result<(), Da
     ))
 }
 
-/// Treats a negative size, an error of the decoder, as 0.
+/// Returns the size, or 0 for a negative size, which is a decoder error.
 fn size(size: i64) -> u64 {
     u64::try_from(size).unwrap_or(0)
 }

@@ -1,5 +1,5 @@
-//! [`DataReader`], and the iterator of pairs that it returns. Several samples of one row, given as rows with the same id, as
-//! in HumanEval and tau-bench.
+//! [`DataReader`] and the iterator over pairs that it returns. Also groups rows with the same id, as in HumanEval and
+//! tau-bench, into samples of one row.
 //!
 //! The file is long because it documents each setting of one type with an example.
 
@@ -26,7 +26,7 @@ use crate::contract::{Metric, MetricSpec, Origin, Pair, Prediction};
 use crate::json::text;
 use crate::messages::escape;
 
-/// How many gold rows without a prediction are read at once.
+/// The number of gold rows without a prediction that are read at once.
 const AT_ONCE: usize = 256;
 
 /// A reader for files that contain rows.
@@ -178,8 +178,8 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL and Parquet rows, and those that mappings read. Rows that are invalid or lack
-    /// a required field are decoded completely.
+    /// Limits decoding of JSONL and Parquet rows to these fields and those that mappings read. Rows that are invalid or
+    /// lack a required field are decoded completely.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         self.selection = Some(selection);
@@ -314,7 +314,7 @@ pub struct Pairs {
     files: std::vec::IntoIter<RowSource>,
     current: Option<RowFile>,
     pairing: Arc<Pairing>,
-    /// How the file of the gold rows is read.
+    /// How the file of gold rows is read.
     options: FileOptions,
     /// The records of the files opened so far.
     records: DataFiles,
@@ -323,9 +323,10 @@ pub struct Pairs {
     /// The rows of the current batch.
     decoded: std::vec::IntoIter<Result<Pair, DataError>>,
     has_ended: bool,
-    /// Connected to the batches that are not decoded yet; the first half is `None` after the last prediction.
+    /// Tells when all batches are decoded: each one holds a clone of the sender. The sender here is `None` after the
+    /// last prediction.
     until_decoded: (Option<Sender<Infallible>>, Receiver<Infallible>),
-    /// The positions and lines of the gold rows without a prediction; `None` before the last prediction.
+    /// The positions and lines of the gold rows without a prediction, or `None` before the last prediction.
     without_pred: Option<std::vec::IntoIter<(usize, u64)>>,
 }
 
@@ -353,7 +354,7 @@ impl Pairs {
         self.pairing.unused_mappings()
     }
 
-    /// Decodes only these fields. Call this before the first row is read.
+    /// Limits decoding to these fields. Call this before the first row is read.
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         if let Some(pairing) = Arc::get_mut(&mut self.pairing) {
             pairing.select(selection);
@@ -375,7 +376,7 @@ impl Pairs {
         self
     }
 
-    /// Returns the records of the files, which are added as the files are opened.
+    /// Returns the records of the files. A record is added when its file is opened.
     pub(crate) fn data_files(&self) -> DataFiles {
         self.records.clone()
     }
@@ -401,7 +402,7 @@ impl Pairs {
         gold.load(|add| file.each_row(stored, add))
     }
 
-    /// Returns the next gold rows without a prediction; `None` if there are none left.
+    /// Returns the next gold rows without a prediction, or `None` if there are none left.
     fn without_pred(&mut self) -> Option<Batch> {
         let gold = self.pairing.gold.as_ref()?;
         let missing = match &mut self.without_pred {
@@ -476,7 +477,7 @@ impl std::fmt::Debug for Pairs {
     }
 }
 
-/// Rows that have several samples each.
+/// Rows grouped by id, each with its samples.
 ///
 /// This is returned by [`Pairs::into_samples`]. Rows with the same id in the files are samples of one row.
 ///

@@ -1,4 +1,4 @@
-//! Rows of result files that are scored again: removes the results from the row.
+//! Removes the results from rows of result files that are scored again.
 
 use std::borrow::Cow;
 #[cfg(feature = "csv")]
@@ -14,7 +14,7 @@ use crate::contract::{Fields, Origin, ProgramRun, ProgramUsage};
 use crate::json::read::{Shape, parse_literal};
 use crate::json::sorted;
 
-/// The prefix of columns of attributes.
+/// The prefix of attribute columns.
 const ATTRIBUTES: &str = "attributes.";
 
 /// The suffix of the column with a metric's outcomes.
@@ -24,16 +24,16 @@ const OUTCOME: &str = ".outcome";
 #[cfg(feature = "csv")]
 const COST: &str = ".cost_msats";
 
-/// The keys of the latency, tokens and cost of a row's program.
+/// The keys for the program's latency, tokens and cost.
 const USAGE: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
 
-/// The hash of the gold row.
+/// The key for the gold row's hash.
 pub(crate) const GOLD_HASH: &str = "gold_hash";
 
-/// The hash of the prediction.
+/// The key for the prediction's hash.
 pub(crate) const PRED_HASH: &str = "pred_hash";
 
-/// `true` if a row's id is its position.
+/// The key whose value is `true` if a row's id is its position.
 pub(crate) const POSITIONAL: &str = "positional";
 
 /// The outcome of a row without a prediction.
@@ -41,9 +41,9 @@ pub(super) const PROGRAM_FAILED: &str = "program_failed";
 
 /// The results that a run added to a row.
 pub(super) struct Added {
-    /// Latency, tokens and cost of the program, if it returned them.
+    /// The program's latency, tokens and cost, if it returned them.
     pub(super) run: Option<Box<ProgramRun>>,
-    /// All keys or columns of the file except id, gold row and prediction; mappings can read them.
+    /// All keys or columns of the file except the id, gold row and prediction. Mappings can read them.
     pub(super) fields: Fields,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn metric_of(column: &str) -> Option<&str> {
         .filter(|_| !column.starts_with(ATTRIBUTES))
 }
 
-/// Returns `true` if these are columns of a result file: `id`, and for a metric its value, `NAME.outcome` and
+/// Returns `true` if these are the columns of a result file: `id`, and a metric's value, `NAME.outcome` and
 /// `NAME.cost_msats`.
 #[cfg(feature = "csv")]
 pub(super) fn are_of_results(names: &[String]) -> bool {
@@ -79,7 +79,7 @@ impl RowObject {
         has_no_metric || self.outcomes().next().is_some()
     }
 
-    /// Returns the outcome of each metric; none if the row is not from a result file.
+    /// Returns each metric's outcome, or nothing if the row is not from a result file.
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
         // In a Parquet row, a missing score has no value.
         let columns = self.attributes.iter();
@@ -151,10 +151,10 @@ impl RowObject {
     }
 }
 
-/// Returns the attributes in the columns of a result file, in their order, without empty cells.
+/// Returns the attributes from the columns of a result file, in column order and without empty cells.
 pub(crate) fn attribute_columns(columns: &Fields) -> Fields {
     let is_textual = columns.textual;
-    // If attributes have too many names for columns, they are one column of JSON objects.
+    // If there are too many attribute names for columns, a single column holds the attributes as JSON objects.
     let mut attributes: Fields = if let Value::Object(packed) = cell(columns, "attributes") {
         packed.into_iter().collect()
     } else {
@@ -207,7 +207,7 @@ fn program_run(fields: &Fields) -> Option<ProgramRun> {
     (run.latency.is_some() || run.usage.is_some()).then_some(run)
 }
 
-/// Returns the hash of a gold row or prediction; `None` if it has no value.
+/// Returns the hash of a gold row or prediction, or `None` if it has no value.
 pub(crate) fn row_hash(row: &Value) -> Option<u64> {
     let mut hashed = Vec::with_capacity(256);
     let mut add = |name: &str, value: &Value| {
@@ -240,8 +240,8 @@ pub(crate) fn parse_hash(text: &str) -> Option<u64> {
         .filter(|_| text.len() == 16)
 }
 
-/// Returns a value as a CSV cell has it; empty for `null`. A cell with a list or object in JSON or Python notation is
-/// that value.
+/// Returns a value as it appears in a CSV cell, which is empty for `null`. A cell with a list or object in JSON or
+/// Python notation is converted to that value's JSON.
 fn text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => "".into(),

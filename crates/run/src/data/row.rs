@@ -17,20 +17,21 @@ use crate::json::read::{Shape, may_be_literal};
 use crate::json::{found, path, text};
 use crate::messages::escape;
 
-/// The attribute with the number of a sample, if a mapping names it.
+/// The attribute that holds a sample's number, if a mapping sets it.
 pub(super) const REPEAT: &str = "repeat";
 
-/// Stands for NaN or an infinity in a row that is not yet mapped. No text has this character, which Unicode excludes.
+/// Stands for NaN or an infinity in a row that is not yet mapped. Text never contains this character, because Unicode
+/// excludes it.
 pub(super) const NOT_FINITE: &str = "\u{10FFFF}NaN";
 
-/// A row that is an object; `gold` and `pred` may have any shape. Mappings read from it and write to it.
+/// A row that is an object; `gold` and `pred` may have any shape. Mappings read from the row and write to it.
 #[derive(Default)]
 pub(super) struct RowObject {
     pub(super) id: Option<Value>,
     pub(super) gold: Option<Shape<Fields>>,
     pub(super) pred: Option<Shape<Fields>>,
     pub(super) attributes: Fields,
-    /// The keys of `scores` in file order, which an object of `serde_json` does not keep.
+    /// The keys of `scores` in file order, which a `serde_json` object does not keep.
     pub(super) score_names: Vec<String>,
     /// `true` if the format has columns, where `gold.answer` is a field of `gold`.
     pub(super) is_flat: bool,
@@ -40,15 +41,15 @@ pub(super) struct RowObject {
     pub(super) added: Option<Box<Added>>,
     /// `true` if the id is the position of a result row that had none.
     pub(super) is_positional: bool,
-    /// `true` if the gold row is from a file of its own, whose fields mappings of gold fields read first.
+    /// `true` if the gold row is from a separate file. Mappings of gold fields read that file's fields first.
     pub(super) is_joined: bool,
     /// `true` if the row may contain [`NOT_FINITE`] instead of a number, or contained it.
     pub(super) has_nan: bool,
-    /// `true` if the row is one value, the attribute `value`.
+    /// `true` if the row is a plain value, stored in the attribute `value`.
     pub(super) is_plain: bool,
 }
 
-/// What a column's cells are.
+/// What a column's cells contain.
 #[cfg(feature = "csv")]
 pub(super) enum Column {
     Id,
@@ -60,7 +61,8 @@ pub(super) enum Column {
 
 #[cfg(feature = "csv")]
 impl Column {
-    /// `has_sides` is `true` if a column `gold` is the whole gold row. Names in the selection are not copied.
+    /// Returns what a column with this name contains. `has_sides` is `true` if a column `gold` is the whole gold row.
+    /// Names in the selection are not copied.
     pub(super) fn new(name: &str, has_sides: bool, selection: Option<&FieldSelection>) -> Self {
         let known = |names: Option<&[&'static str]>, name: &str| {
             let known = names.and_then(|names| names.iter().find(|it| **it == name));
@@ -117,7 +119,7 @@ fn check_fields<'n>(
 }
 
 impl RowObject {
-    /// Returns a row that is one value.
+    /// Creates a row from a plain value.
     pub(super) fn of_value(value: Value) -> Self {
         Self {
             is_plain: true,
@@ -126,7 +128,7 @@ impl RowObject {
         }
     }
 
-    /// Refuses a row that is a plain value.
+    /// Returns an error if the row is a plain value.
     pub(super) fn check_object(&self, at: &Origin) -> Result<(), DataError> {
         match self.attributes.get("value").filter(|_| self.is_plain) {
             None => Ok(()),
@@ -138,7 +140,7 @@ impl RowObject {
         }
     }
 
-    /// Adds the cell of a column to a row of a format with columns.
+    /// Adds a column's cell to a row, in a format with columns.
     #[cfg(feature = "csv")]
     pub(super) fn add_cell(&mut self, column: &Column, value: Value, is_string: bool) {
         let (fields, name) = match column {
@@ -218,7 +220,8 @@ impl RowObject {
         self.validate(at, |_, _| false)
     }
 
-    /// `may_be_any_value` returns `true` for a side that may be something other than an object of fields.
+    /// Validates the shapes of `gold` and `pred`. `may_be_any_value` returns `true` for a side that may be something
+    /// other than an object of fields.
     pub(super) fn validate(
         &self,
         at: &Origin,
@@ -244,7 +247,7 @@ impl RowObject {
         Ok(())
     }
 
-    /// Returns the value at a path, which is owned if it is inside a string.
+    /// Returns the value at a path. The value is owned if it is inside a string.
     pub(super) fn find(&self, path: &str) -> Option<Cow<'_, Value>> {
         if path == "id" {
             return self.id.as_ref().map(Cow::Borrowed);
@@ -264,7 +267,7 @@ impl RowObject {
         }
     }
 
-    /// Returns the value of a mapping, and `true` if it is known to be a string, even in a cell.
+    /// Returns the value that a mapping selects, and `true` if it is known to be a string, even in a cell.
     pub(super) fn value_of(&self, mapping: &Mapping) -> Option<(Value, bool)> {
         let is_of_gold = matches!(mapping.target(), Target::Field(Side::Gold, _));
         let gold = fields_of(self.gold.as_ref()).filter(|_| is_of_gold && self.is_joined);
@@ -296,7 +299,7 @@ impl RowObject {
         })
     }
 
-    /// Returns the hashes of the gold row and the prediction, if the row has these or their hashes.
+    /// Returns the hashes of the gold row and the prediction, if the row contains the objects or their hashes.
     pub(super) fn hashes(&self) -> [Option<u64>; 2] {
         [(GOLD_HASH, &self.gold), (PRED_HASH, &self.pred)].map(|(key, side)| {
             let written = self.attributes.get(key).and_then(Value::as_str);
@@ -352,7 +355,8 @@ impl RowObject {
         }
     }
 
-    /// Writes the numbers and bools of these fields as JSON text if the field takes strings: `42`, `0.5`, `true`.
+    /// Converts numbers and bools in these fields to JSON text, such as `42`, `0.5` or `true`, if the field takes
+    /// strings.
     pub(super) fn write_scalars(&mut self, read: &[ReadField]) {
         for field in read {
             let Some(fields) = self.fields_of(field.side) else {
@@ -369,7 +373,7 @@ impl RowObject {
         }
     }
 
-    /// Replaces [`NOT_FINITE`] by null, and marks the fields that had it.
+    /// Replaces [`NOT_FINITE`] with null, and marks the fields that contained it.
     pub(super) fn clear_not_finite(&mut self) {
         let [gold, pred] = [&mut self.gold, &mut self.pred];
         let sides = [gold, pred].into_iter().filter_map(|side| match side {
@@ -413,7 +417,7 @@ impl RowObject {
     }
 }
 
-/// Replaces [`NOT_FINITE`] in a value by null. Returns `true` if it was there.
+/// Replaces [`NOT_FINITE`] in a value with null. Returns `true` if the value contained it.
 fn clear(value: &mut Value) -> bool {
     match value {
         Value::String(text) if text == NOT_FINITE => {
@@ -429,7 +433,7 @@ fn clear(value: &mut Value) -> bool {
     }
 }
 
-/// Returns a number or bool, or those in a list, as JSON text.
+/// Converts a number or bool, or those in a list, to JSON text.
 fn with_texts(value: &Value) -> Value {
     match value {
         Value::Number(_) | Value::Bool(_) => value.to_string().into(),
@@ -438,7 +442,7 @@ fn with_texts(value: &Value) -> Value {
     }
 }
 
-/// Returns the only value, or the texts of several columns with commas between them.
+/// Returns the only value, or the texts of several columns joined with commas.
 fn joined(mut values: Vec<(Value, bool)>) -> Option<(Value, bool)> {
     if values.len() < 2 {
         return values.pop();
@@ -473,8 +477,8 @@ fn shape(value: Value) -> Shape<Fields> {
     }
 }
 
-/// Sets a field of a side. If there is no value, removes the field, because one with the same name in the row has
-/// another meaning.
+/// Sets a field of a side. If there is no value, removes the field, because one with the same name in the row has a
+/// different meaning.
 fn set(side: &mut Option<Shape<Fields>>, name: &str, value: Option<Value>, is_string: bool) {
     let Some(fields) = fields_mut(side) else {
         return;

@@ -21,7 +21,7 @@ use super::parquet::ParquetFile;
 use super::text::{JsonValues, Kind, TextLines, is_several_lines};
 use crate::in_order::in_order;
 
-/// A Parquet file on a stream may be as long as this many of the longest rows.
+/// The maximum length of a Parquet file on a stream, as a multiple of the row limit.
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
@@ -67,16 +67,16 @@ enum Content {
     Reader(Box<dyn BufRead + Send>),
 }
 
-/// How to read files: what their names don't say.
+/// How to read files, where their names don't say it.
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(
     not(feature = "csv"),
     allow(dead_code, reason = "only CSV has delimiters and escapes")
 )]
 pub(super) struct FileOptions {
-    /// The format, or `None` if the extension says it.
+    /// The format, or `None` to use the file extension.
     pub(super) format: Option<Format>,
-    /// What separates the columns of CSV, or `None` if the header shows it.
+    /// The separator of CSV columns, or `None` to detect it from the header.
     pub(super) delimiter: Option<u8>,
     pub(super) encoding: Encoding,
     /// The maximum number of bytes in one row, or `None` for [`ROW_LIMIT`].
@@ -151,8 +151,8 @@ impl RowSource {
         }
     }
 
-    /// Opens the file. The pairing selects the columns to decode; without one, all are. The record of the file has its
-    /// hash if `is_hashed`.
+    /// Opens the file. The pairing selects the columns to decode; without a pairing, all columns are decoded. If
+    /// `is_hashed` is `true`, the file's record includes its hash.
     #[cfg_attr(
         not(any(feature = "csv", feature = "parquet")),
         expect(unused_variables, reason = "lines of JSON have no columns")
@@ -294,7 +294,7 @@ pub(crate) struct RowFile {
     /// The number of rows that were read.
     rows_before: u64,
     pub(super) record: Arc<DataFileRecord>,
-    /// This file's record, after those of the other files that it was converted from.
+    /// This file's record, preceded by those of the files that it was converted from.
     pub(super) records: Vec<Arc<DataFileRecord>>,
 }
 
@@ -320,7 +320,8 @@ impl RowFile {
         })
     }
 
-    /// Decodes the rows on all threads, and calls `each` with them in order; an error is the last call.
+    /// Decodes the rows on all threads, and calls `each` with them in order. If there is an error, the last call
+    /// receives it.
     pub(crate) fn each_row<T: Send, D: From<DataError> + Send, E>(
         &mut self,
         decode: impl Fn(&RawRow<'_>) -> Result<T, D> + Sync,

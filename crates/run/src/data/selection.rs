@@ -20,7 +20,7 @@ impl ReadField {
     }
 }
 
-/// The fields to decode. All others are skipped.
+/// The fields to decode. All other fields are skipped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FieldSelection {
     gold: Vec<&'static str>,
@@ -53,7 +53,7 @@ impl FieldSelection {
         }
     }
 
-    /// Returns the fields of a side; `None` if all are read.
+    /// Returns the fields of a side, or `None` if all are read.
     pub(super) fn names(&self, side: Side) -> Option<&[&'static str]> {
         let names = match side {
             Side::Gold => &self.gold,
@@ -62,7 +62,7 @@ impl FieldSelection {
         (!self.all_sides).then_some(&**names)
     }
 
-    /// Returns the attributes; `None` if all are read.
+    /// Returns the attributes, or `None` if all are read.
     pub(super) fn attribute_names(&self) -> Option<&[&'static str]> {
         (!self.all_attributes).then_some(&*self.attributes)
     }
@@ -85,7 +85,7 @@ impl FieldSelection {
         })
     }
 
-    /// Returns the fields without which a row is decoded completely.
+    /// Returns the required fields. A row that lacks one of them is decoded completely.
     #[cfg(feature = "parquet")]
     pub(super) fn required(&self) -> impl Iterator<Item = (Side, &str)> {
         self.required.iter().map(|(side, name)| (*side, &**name))
@@ -123,7 +123,7 @@ impl<'m> Extend<&'m Mapping> for FieldSelection {
     }
 }
 
-/// Names are interned, because they are few and every row has them.
+/// Adds a name. Names are interned, because they are few and every row has them.
 fn add(names: &mut Vec<&'static str>, name: &str) {
     if !names.contains(&name) {
         names.push(intern(name));

@@ -1,10 +1,10 @@
 //! Rows of text: the lines of a JSONL file or of plain text, and the values of a JSON file.
 //!
-//! A JSON file has an array of rows, several objects, an object of rows by id (also pandas' `index`), or pandas' `split`.
-//! The first and last byte of each row are found in order; rows are parsed later, on any thread. Blank lines are
-//! skipped; `\n` and `\r\n` both end a line.
+//! A JSON file contains an array of rows, several objects, an object of rows by id (also pandas' `index`), or pandas'
+//! `split`. The first and last byte of each row are found in order; rows are parsed later, on any thread. Blank lines
+//! are skipped; `\n` and `\r\n` both end a line.
 //!
-//! The file is long because the readers of lines and of JSON values share their places and limits.
+//! The file is long because the readers of lines and of JSON values share positions and limits.
 
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -37,7 +37,7 @@ pub(super) struct TextRows {
     value_limit: usize,
 }
 
-/// What a row is.
+/// The kind of text that a row is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A line of JSON.
@@ -76,7 +76,7 @@ impl TextRows {
         self.rows[row].line
     }
 
-    /// Returns the text of a row, if it is a JSON object in valid UTF-8 and not longer than a row may be.
+    /// Returns the text of a row if it is a JSON object in valid UTF-8 and within the row limit.
     pub(super) fn text(&self, row: usize) -> Option<&str> {
         if self.kind == Kind::Plain || self.rows[row].id.is_some() {
             return None;
@@ -158,7 +158,7 @@ impl TextLines {
         }
     }
 
-    /// Reads the next lines; `None` at the end of the file.
+    /// Reads the next lines. Returns `None` at the end of the file.
     pub(super) fn next(&mut self) -> Option<Read<TextRows>> {
         let mut rows = TextRows::new(&self.input, self.kind);
         match self.read() {
@@ -219,7 +219,7 @@ impl TextLines {
     }
 }
 
-/// Returns `true` if a line with its end is longer than a row with `\r\n` may be.
+/// Returns `true` if a line, including its line break, is longer than the longest row with `\r\n`.
 fn is_cut(line: &[u8], row_limit: usize) -> bool {
     let limit = row_limit.saturating_add(1 + usize::from(line.ends_with(b"\n")));
     line.len() > limit
@@ -231,7 +231,7 @@ pub(super) struct JsonValues {
     /// The position of the next byte, with line and byte counted from 1.
     line: u64,
     column: usize,
-    /// What the file has; `None` before its first byte.
+    /// What the file contains, or `None` before its first byte is read.
     form: Option<Form>,
     is_first: bool,
     has_ended: bool,
@@ -239,7 +239,8 @@ pub(super) struct JsonValues {
     at_once: usize,
 }
 
-/// What pandas writes with `orient="split"`. It is read as one row, so it may be as long as one.
+/// The object that pandas writes with `orient="split"`. It is read as one row, so the row limit applies to the whole
+/// object.
 #[derive(Deserialize)]
 struct SplitRows {
     columns: Vec<String>,
@@ -261,7 +262,7 @@ impl JsonValues {
         }
     }
 
-    /// Reads the next rows; `None` at the end of the file or after an error.
+    /// Reads the next rows. Returns `None` at the end of the file or after an error.
     pub(super) fn next(&mut self) -> Option<Read<TextRows>> {
         if self.has_ended {
             return None;
@@ -276,7 +277,7 @@ impl JsonValues {
         (rows.len() > 0 || error.is_some()).then_some((rows, error))
     }
 
-    /// Reads the next rows; returns `false` at the end.
+    /// Reads the next rows. Returns `false` at the end of the file.
     fn read(&mut self, rows: &mut TextRows) -> Result<bool, DataError> {
         let Some(form) = self.find_form()? else {
             return Ok(false);
@@ -301,7 +302,7 @@ impl JsonValues {
         Ok(true)
     }
 
-    /// Returns what the file has, which its first value shows; `None` if it is empty.
+    /// Determines what the file contains from its first value. Returns `None` if the file is empty.
     fn find_form(&mut self) -> Result<Option<Form>, DataError> {
         if self.form.is_some() {
             return Ok(self.form);
@@ -398,7 +399,7 @@ impl JsonValues {
         DataError::syntax(&self.input.at(self.line), self.column, reason)
     }
 
-    /// Moves to the first byte of the next element; returns `false` at the end of the array.
+    /// Moves to the first byte of the next element. Returns `false` at the end of the array.
     fn find_element(&mut self, form: Form) -> Result<bool, DataError> {
         let is_first = std::mem::take(&mut self.is_first);
         let (closing, unclosed) = match form {

@@ -69,7 +69,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Reads the baseline of an eval; `None` if the file is missing.
+    /// Reads the baseline of an eval. Returns `None` if the file is missing.
     pub(super) fn read(path: &Path, eval: &str) -> Result<Option<Self>, String> {
         let shown = || escape::name(&path.to_string_lossy()).into_owned();
         let unreadable = |reason: String| {
@@ -151,7 +151,7 @@ impl Baseline {
         }
         let run = results.manifest().map(|manifest| {
             let mut run = manifest.run.clone();
-            // They depend on the other packages that cargo builds at the same time.
+            // The features depend on the other packages that cargo builds at the same time.
             run.library.features.clear();
             run
         });
@@ -188,14 +188,14 @@ struct Version {
     format: u32,
 }
 
-/// The keys of a score that decide whether two runs are equal.
+/// The keys of a score that determine whether two runs are equal.
 const SCORE_KEYS: [&str; 5] = ["outcome", "value", "passed", "is_share", "corpus"];
 
 impl<'a> Line<'a> {
     fn of(row: &'a ResultRow, has_rows: bool) -> serde_json::Result<Self> {
         let score = |(name, score): (&'a String, &ResultScore)| {
             let written = serde_json::to_value(score)?;
-            // A score says all about a row that also contributes to a corpus score.
+            // For a row with a score, the score says everything, even if the row also contributes to a corpus score.
             let has_corpus = score.outcome == ResultOutcome::Counted;
             let keys = SCORE_KEYS
                 .into_iter()
@@ -214,7 +214,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Returns the hash of lines, regardless of how they end.
+/// Hashes lines, regardless of their line endings.
 fn hash<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut hash = XxHash3_128::new();
     for line in lines {
@@ -279,7 +279,7 @@ where
     Ok(lines)
 }
 
-/// Returns the gold row and prediction of a row; `None` if its program failed.
+/// Returns the row's gold row and prediction, or `None` if its program failed.
 fn pair<G: DeserializeOwned, P: DeserializeOwned>(
     row: &ResultRow,
 ) -> Option<Result<Pair<G, P>, String>> {

@@ -1,5 +1,5 @@
-//! The conditions of gates, as written in `gate(..)`: the rules that they obey, with messages that say what to write in
-//! the attribute, and the ones that may end an eval early.
+//! Gate conditions, as written in `gate(..)`. Checks the conditions, with messages that say what to write in the
+//! attribute, and determines whether they can end an eval early.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ pub enum Condition {
     Score(&'static str, End, Bound),
     /// The metric's pass@k is at least the bound, as in `em.passed_at(3) >= 0.9`. `None` selects the first metric.
     PassedAt(Option<&'static str>, u32, f64),
-    /// The maximum share of rows on which the program or a metric failed, as in `failed <= 0.02`.
+    /// The share of rows on which the program or a metric failed is at most the bound, as in `failed <= 0.02`.
     Failed(f64),
-    /// The maximum share of rows on which a metric abstained, as in `abstained <= 0.1`.
+    /// The share of rows on which a metric abstained is at most the bound, as in `abstained <= 0.1`.
     Abstained(f64),
-    /// The maximum of the program's mean time per row, in seconds, as in `latency <= 2.0`.
+    /// The program's mean time per row, in seconds, is at most the bound, as in `latency <= 2.0`.
     Latency(f64),
-    /// The metric is worse than the baseline by at most this, as in `em.no_worse(by = 0.02)`.
+    /// The metric is worse than the baseline by at most this margin, as in `em.no_worse(by = 0.02)`.
     NoWorse(&'static str, f64),
     /// The metric is better than the baseline, as in `em.better()`.
     Better(&'static str),
@@ -37,7 +37,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns the condition for each group, or the condition itself.
+    /// Returns the condition for each group, or the condition itself if it has no groups.
     pub(super) fn of_group(&self) -> &Self {
         match self {
             Self::Each(_, condition) => condition,
@@ -62,8 +62,8 @@ impl Condition {
     }
 }
 
-/// Checks what the macro cannot know: names and bounds of metrics whose types it does not see, and metrics that judge a sample
-/// of the rows, which have only limits on their scores, and comparisons.
+/// Checks what the macro cannot know: the names and bounds of metrics whose types it does not see. If a metric judges
+/// only a sample of the rows, gates can only limit its score or compare it with the baseline.
 pub(super) fn check_gates(
     gates: &[Gate],
     specs: &[MetricSpec<'_>],
@@ -98,7 +98,7 @@ pub(super) fn check_gates(
     Ok(())
 }
 
-/// Returns the message of an error, with what to write in the attribute.
+/// Returns an error message that says what to write in the attribute.
 pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
     match error.kind() {
         EvaluateErrorKind::NoRows => {
@@ -113,7 +113,7 @@ pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
     }
 }
 
-/// Returns when the run ends. `None` if it needs all rows, because a gate compares with a baseline that is missing.
+/// Returns when the run ends. Returns `None` if the run needs all rows because a gate compares with a missing baseline.
 ///
 /// # Errors
 /// Returns a message if a gate cannot be decided before all rows are evaluated.
@@ -159,7 +159,7 @@ pub(super) fn early_options(
     Ok(gates.map(|gates| EarlyOptions { gates, alpha }))
 }
 
-/// Returns the value of each row in the mean of a metric.
+/// Returns the value that each row contributes to a metric's mean, by id.
 fn earlier(baseline: &Baseline, metric: &str) -> HashMap<String, f64> {
     let results = &baseline.results;
     let value = |row: &ResultRow| Some((row.id.clone(), counted(results, row, metric)?));

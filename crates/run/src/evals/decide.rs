@@ -1,4 +1,4 @@
-//! The verdicts of the gates of an eval.
+//! The verdicts on an eval's gates.
 //!
 //! A gate against the baseline is a test on the differences between rows: `no_worse` tests non-inferiority with the
 //! interval of the difference, and `better` tests superiority with p-values that are adjusted together (Holm).
@@ -20,10 +20,10 @@ use crate::messages::escape;
 use crate::results::{Comparison, MetricComparison, Results, other_code};
 use crate::stats::holm;
 
-/// The maximum number of groups in the sentence of a gate.
+/// The maximum number of groups named in a gate's sentence.
 const SHOWN_GROUPS: usize = 10;
 
-/// The verdicts of the gates of an eval.
+/// The verdicts on an eval's gates.
 pub(super) struct Verdicts {
     pub(super) gates: Vec<GateResult>,
     /// `true` if each undecided gate fails the eval.
@@ -58,7 +58,8 @@ pub(super) struct GateResult {
     pub(super) is_relative: bool,
 }
 
-/// A condition on some rows, before p-values are adjusted: decided, or a comparison with the margin of `no_worse`.
+/// The result of a condition for some rows, before p-values are adjusted: a finding, or a comparison with the margin of
+/// `no_worse`.
 type Part = Result<(Option<f64>, Box<MetricComparison>), Finding>;
 
 fn p_value(part: &Part) -> Option<f64> {
@@ -72,8 +73,8 @@ struct Parts {
     note: String,
 }
 
-/// Decides the gates of a run. `baseline` is the earlier run, or why there is none, and `without_baseline` the verdict in that
-/// case.
+/// Decides the gates of a run. `baseline` is the earlier run or the reason it is missing, and `without_baseline` is the
+/// verdict in that case.
 pub(super) fn decide(
     gates: &[Gate],
     run: &Finished<'_>,
@@ -135,7 +136,7 @@ pub(super) fn decide(
 
 struct Decider<'a> {
     run: &'a Finished<'a>,
-    /// The results to compare with, or why there are none.
+    /// The results to compare with, or the reason they are missing.
     baseline: Result<&'a Results, Finding>,
     seed: u64,
     /// `true` if a metric whose code changed counts as a different metric.
@@ -301,7 +302,7 @@ impl Parts {
         self.parts.iter().filter_map(|(_, part)| p_value(part))
     }
 
-    /// Decides with the adjusted p-values, and reduces the groups to the worst one.
+    /// Decides the gate with the adjusted p-values, and reduces the groups to the worst one.
     fn finish(self, tests: usize, adjusted: &mut impl Iterator<Item = f64>) -> Finding {
         let finding = |(group, part): (Option<String>, Part)| {
             let p_adjusted = p_value(&part).and_then(|_| adjusted.next());

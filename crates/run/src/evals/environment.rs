@@ -41,7 +41,7 @@ pub(super) enum Update {
     /// If a run's outcomes differ from the baseline, saves the run in the target folder until you accept it. Records
     /// calls missing from a replay only if `records` is set.
     New { records: bool },
-    /// Replaces the baseline and re-records all calls of a replay.
+    /// Replaces the baseline and records all calls in a replay again.
     Always,
 }
 
@@ -65,7 +65,7 @@ fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| !matches!(&*value, "" | "0" | "false"))
 }
 
-/// The variable in which nextest names a test run.
+/// The variable that nextest sets to the id of a test run.
 pub(super) const NEXTEST_RUN: &str = "NEXTEST_RUN_ID";
 
 /// Returns an error if another eval of the package has the same name in this test run.
@@ -96,7 +96,7 @@ pub(super) fn run_id() -> String {
         let parent = std::os::unix::process::parent_id();
         #[cfg(not(unix))]
         let parent = std::process::id();
-        // Process numbers are reused, but not together with a start time.
+        // Process ids are reused, but not together with a start time.
         let started = std::fs::read_to_string(format!("/proc/{parent}/stat")).ok();
         let started = started.and_then(|stat| {
             let after_name = stat.rsplit_once(')')?.1;
@@ -116,11 +116,11 @@ pub(super) fn run_id() -> String {
 pub const FOLDER: &str = "dsrs-metrics/evals";
 
 impl Source {
-    /// Returns the folder of the package. If the test runs on a different machine than its compiler, the variable that
-    /// cargo and nextest set leads to it.
+    /// Returns the package's folder. If the test runs on a different machine than the one that compiled it, the folder
+    /// is read from the variable that cargo and nextest set.
     pub(super) fn package_folder(&self) -> PathBuf {
         match env::var_os("CARGO_MANIFEST_DIR") {
-            // A test binary of another package that runs this eval does not exist.
+            // No other package has a test binary that runs this eval.
             Some(folder) if env::var_os("CARGO_PKG_NAME").is_some_and(|it| it == self.package) => {
                 folder.into()
             }
@@ -128,7 +128,7 @@ impl Source {
         }
     }
 
-    /// Returns the folder in which the eval writes, below the target folder.
+    /// Returns the folder that the eval writes to, below the target folder.
     pub(super) fn eval_folder(&self, target: &Path) -> PathBuf {
         target.join(FOLDER).join(self.package).join(self.name)
     }
@@ -146,7 +146,7 @@ impl Source {
         of_binary().unwrap_or_else(|| self.package_folder().join("target"))
     }
 
-    /// Returns an existing path to the attribute's file.
+    /// Returns a path to the attribute's source file that exists.
     pub(super) fn source_file(&self) -> PathBuf {
         // rustc names files relative to the workspace, which is the package or a folder above it.
         let package = self.package_folder();
@@ -173,8 +173,8 @@ impl Source {
     }
 }
 
-/// Returns the other place that owns a name in this run, or writes that this place owns it, under a lock that other
-/// threads and processes wait for. The new content replaces the old atomically.
+/// Returns the other place that owns a name in this run. If there is none, records this place as the owner. A lock
+/// makes other threads and processes wait, and the new content replaces the old atomically.
 fn other_owner(path: &Path, run: &str, place: &str) -> io::Result<Option<String>> {
     fs::create_dir_all(path.parent().unwrap_or(path))?;
     require_regular(path)?;

@@ -19,7 +19,7 @@ use crate::evaluate::{DevsetRows, EvaluateBuilder, Sample};
 use crate::lm::Store;
 use crate::messages::escape;
 
-/// The time limit of a row without `timeout`: a program that never answers fails its row.
+/// The time limit for a row if `timeout` is not set. A program that never answers fails its row.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The location of an eval in the source code.
@@ -75,7 +75,8 @@ pub(super) struct Settings {
     pub(super) model: Option<&'static str>,
     pub(super) replay: Option<&'static str>,
     pub(super) is_current_thread: bool,
-    /// Set if the eval ends once its gates are decided: the probability of a wrong verdict, if it is not 0.
+    /// Set if the eval ends once its gates are decided. The inner value is the maximum probability of a wrong verdict,
+    /// or `None` for 0.
     pub(super) early: Option<Option<f64>>,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), Stri
 
 /// A finished run, independent of the types of its rows.
 pub(super) struct Finished<'a> {
-    /// The rows as result files have them, in the order of the run's rows.
+    /// The rows as they appear in result files, in run order.
     pub(super) results: &'a Results,
     pub(super) whole: Figures,
     of_rows: FiguresOfRows<'a>,
@@ -41,7 +41,7 @@ pub(super) struct Finished<'a> {
     pub(super) early: Option<&'a EarlyResult>,
 }
 
-/// Returns the figures of some rows, by their positions.
+/// A function that returns the figures for some rows, given their positions.
 type FiguresOfRows<'a> = Box<dyn Fn(&[usize]) -> Figures + 'a>;
 
 /// The figures for some of the rows.
@@ -51,7 +51,7 @@ pub(super) struct Figures {
     pub(super) failed_rows: u64,
     /// The mean time of the program per row, in seconds.
     pub(super) latency_s: Option<f64>,
-    /// The ids of the rows; `None` for all rows.
+    /// The ids of the rows, or `None` for all rows.
     pub(super) ids: Option<HashSet<String>>,
 }
 
@@ -89,12 +89,12 @@ impl<'a> Finished<'a> {
         }
     }
 
-    /// Returns the direction of a metric of the run.
+    /// Returns a metric's direction.
     pub(super) fn direction(&self, metric: &str) -> Option<Direction> {
         self.metrics.get(metric).map(MetricIdentity::direction)
     }
 
-    /// Returns the groups of rows by a field, in the order of the rows, and the number of rows without one.
+    /// Groups the rows by a field, in row order. Also returns the number of rows without the field.
     pub(super) fn by(&self, field: &str) -> (IndexMap<String, Figures>, usize) {
         let path = path_of(field, self.results);
         let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
@@ -159,7 +159,7 @@ pub(super) fn value(row: &ResultRow, path: &str) -> Option<String> {
     row.field(path).cloned().and_then(json::text)
 }
 
-/// Numbers the groups of rows; a row without a group is a group of its own.
+/// Numbers the groups of rows. A row without a group forms its own group.
 fn clusters(path: &str, results: &Results) -> Vec<u32> {
     let mut groups = IndexSet::new();
     let rows = results.rows().iter().enumerate();
@@ -170,7 +170,7 @@ fn clusters(path: &str, results: &Results) -> Vec<u32> {
     numbers.collect()
 }
 
-/// Returns the value of a row in the mean of a metric.
+/// Returns the value that a row contributes to a metric's mean.
 pub(super) fn counted(results: &Results, row: &ResultRow, metric: &str) -> Option<f64> {
     let score = row.scores.get(metric)?;
     let failed = score.outcome.is_failure().then(|| results.failure_score());

@@ -9,7 +9,7 @@ use crate::messages::{escape, thousands};
 use crate::results::{MetricComparison, Unit, p_equals};
 use crate::stats::{Interval, Proportion, rows_for_power};
 
-/// The level of the tests.
+/// The significance level of the tests.
 const LEVEL: f64 = 0.05;
 
 /// The maximum share of rows that may have a score in only one run. Beyond it, a comparison with the baseline is
@@ -52,7 +52,7 @@ pub(super) struct Finding(pub(super) GateVerdict, pub(super) String);
 struct Change<'a> {
     comparison: &'a MetricComparison,
     gain: f64,
-    /// The interval of the gain; `None` if it is unknown.
+    /// The interval of the gain, or `None` if it is unknown.
     gains: Option<Interval>,
     sign: f64,
 }
@@ -240,7 +240,7 @@ pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f Metri
     }
 }
 
-/// Says how often a program passes whose true share of passing rows is exactly the limit.
+/// Says how often a program passes if its true share of passing rows is exactly the limit.
 pub(super) fn chance(summary: &MetricSummary, end: End, bound: Bound) -> String {
     let (limit, trials) = (bound.limit(), summary.scored + summary.failed);
     let is_share = (summary.kind, end) == (ScoreKind::Bool, End::Estimate)

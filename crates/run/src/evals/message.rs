@@ -96,8 +96,8 @@ pub(super) fn message(
     text
 }
 
-/// Returns the rows whose score changed most since the baseline, or those with the worst scores. `sign` is -1 if a lower
-/// score is better.
+/// Returns the rows whose scores changed most since the baseline, or the rows with the worst scores. `sign` is -1 if a
+/// lower score is better.
 pub(super) fn rows<'r>(
     metric: &str,
     sign: f64,
@@ -137,7 +137,7 @@ pub(super) fn rows<'r>(
     (!shown.is_empty()).then(|| format!("{title}\n{shown}"))
 }
 
-/// Formats a row: its id with the old and the new score, the gold row, and the predictions.
+/// Formats a row: its id with the old and new scores, the gold row, and the predictions.
 fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
     let score = |row: &ResultRow| match row.scores.get(metric) {
         None => "no result".to_owned(),

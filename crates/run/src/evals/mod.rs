@@ -3,12 +3,11 @@
 //! The `#[eval]` attribute expands to calls of [`Eval`].
 //!
 //! `eval.rs` has an eval's settings and its program's parameters, and `condition.rs` the conditions of gates with their
-//! rules. `run.rs` runs it with `environment.rs` (names of evals, when baselines are replaced, where files are),
-//! `models.rs` (language models) and `pool.rs` (the shared budget of a test run).
-//! `figures.rs` has the figures of all rows and of groups. `findings.rs` has the verdict and sentence of each
-//! condition, and `decide.rs` combines them. `baseline.rs` has the outcomes of an earlier run and scores its
-//! predictions again, and `pending.rs` has a baseline that is not yet accepted. `message.rs` has the message of a failing
-//! test, and GitHub's annotations.
+//! rules. `run.rs` runs an eval with `environment.rs` (names of evals, when baselines are replaced, where files are),
+//! `models.rs` (language models) and `pool.rs` (the shared budget of a test run). `figures.rs` has the figures for all
+//! rows and for groups. `findings.rs` has the verdict and sentence for each condition, and `decide.rs` combines them.
+//! `baseline.rs` has the outcomes of an earlier run and scores its predictions again, and `pending.rs` has a baseline
+//! that is not yet accepted. `message.rs` has the message from a failing test, and GitHub's annotations.
 
 mod baseline;
 mod condition;

@@ -75,7 +75,7 @@ impl EvalModels {
         })
     }
 
-    /// Adds the calls of the models to the manifest.
+    /// Adds the models' calls to the manifest.
     pub(super) fn recorded<G, P>(&self, evaluate: EvaluateBuilder<G, P>) -> EvaluateBuilder<G, P>
     where
         G: Send + Sync + 'static,
@@ -104,7 +104,7 @@ impl EvalModels {
     ) -> Result<Vec<String>, String> {
         let of_ledger = self.models.ledger().map(Ledger::total);
         let of_rows = result.map_or(0, cost);
-        // Rows include the cost of their results, even if an earlier run paid for them.
+        // A row's cost includes its results, even if an earlier run paid for them.
         let (paid, stored) = of_ledger.map_or((0, 0), |it| (it.cost_msats, it.stored_msats));
         let spent = paid.max(of_rows.saturating_sub(stored));
         #[cfg(feature = "lm")]
@@ -130,7 +130,7 @@ impl EvalModels {
         if let Some(reserved) = &self.reserved {
             reserved.settle(spent)?;
         }
-        // No matter what happened to the rows, they were not scored as when the calls were recorded.
+        // Regardless of what happened to the rows, they were not scored as they were when the calls were recorded.
         if let Some(error) = replay.and_then(|replay| replay.missing()) {
             return Err(error.to_string());
         }

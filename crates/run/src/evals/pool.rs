@@ -12,7 +12,7 @@ use super::environment::{NEXTEST_RUN, run_id};
 use super::message::print_always;
 use crate::lm::{LmError, ReservedPart, Store};
 
-/// The variable with the budget.
+/// The name of the variable that sets the budget.
 const VARIABLE: &str = "DSRS_BUDGET";
 
 /// How long a process waits before it tries again.
@@ -25,7 +25,7 @@ pub(super) struct Pool {
     limit: u64,
 }
 
-/// A reserved amount, in millisatoshis. What is not settled counts as spent.
+/// A reserved amount, in millisatoshis. Any part that is not settled counts as spent.
 pub(super) struct Reservation {
     store: Store,
     part: ReservedPart,
@@ -91,7 +91,7 @@ impl Reservation {
         self.part.msats
     }
 
-    /// Returns what was not spent.
+    /// Gives back the unspent part of the reservation.
     pub(super) fn settle(&self, spent: u64) -> Result<(), String> {
         self.store
             .settle_msats(self.part.number, spent)
@@ -103,17 +103,18 @@ fn unusable(error: &LmError) -> String {
     format!("cannot use the run's budget ({VARIABLE}): {error}")
 }
 
-/// Returns `true` if a process with this number is running. Unknown processes count as alive, so nothing is paid twice.
+/// Returns `true` if a process with this id is running. Processes in an unknown state count as alive, so nothing is
+/// paid for twice.
 fn is_alive(process: &str) -> bool {
     let processes = Path::new("/proc");
     if processes.join("self").exists() {
         return match fs::read_to_string(processes.join(process).join("stat")) {
-            // A process that has ended but was not waited for by its parent is a zombie.
+            // A process that has ended is a zombie until its parent waits for it.
             Ok(stat) => !stat.contains(") Z "),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
     }
-    // macOS has no such folder. Windows has no such command.
+    // macOS has no `/proc` folder. Windows has no `kill` command.
     let mut kill = Command::new("kill");
     let status = kill.args(["-0", process]).stderr(Stdio::null()).status();
     status.map_or(true, |status| status.success())
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn a_process_that_died_has_spent_its_reservation() {
         let (pool, folder) = pool("died");
-        // No process has this number.
+        // No process has this id.
         pool.store
             .reserve_part(("evals 1", 100), Some(60), "4194999", |_| true)
             .unwrap();

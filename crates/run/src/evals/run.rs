@@ -69,7 +69,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
             let rows = rows.map_err(|error| {
                 EvaluateError::input(format!("the eval's function returned an error: {error}"))
             })?;
-            // Collected first, because the user's iterator may be lazy and slow.
+            // Collected first, because the iterator may be lazy and slow.
             let rows: Vec<Pair<G, P>> = rows.into_iter().collect();
             runtime.block_on(evaluate.score(rows))
         });
@@ -81,7 +81,7 @@ where
     G: Serialize + Send + Sync + 'static,
     P: Serialize + Send + Sync + 'static,
 {
-    /// Runs the eval and prints its message. A test fails if its thread panics.
+    /// Runs the eval and prints its message. The test fails because its thread panics.
     fn conclude(
         self,
         evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
@@ -191,7 +191,7 @@ where
         let evaluation = evaluation.map_err(|error| explained(&error, &settings))?;
         let result = models.scope(|| evaluate(evaluation, &runtime));
         let spent = models.finish(result.as_ref().ok())?;
-        // A program that never answers must not keep the test running.
+        // A program that never answers must not keep the test from ending.
         runtime.shutdown_timeout(Duration::from_secs(1));
         let result = result.map_err(|error| explained(&error, &settings))?;
         complete(&result)?;
@@ -204,7 +204,7 @@ where
             Some(path) => missing_baseline(&source, path, update, settings.is_live),
             None => "the eval has no baseline".to_owned(),
         });
-        // The run that records the first baseline has none to compare with.
+        // The run that records the first baseline has no other one to compare with.
         let is_first = update == Update::Always && baseline_or_reason.is_err();
         let without_baseline = match self.environment.is_ci && !is_first && baseline_path.is_some()
         {
@@ -281,7 +281,7 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
         .map_err(|error| format!("cannot start a tokio runtime: {error}"))
 }
 
-/// Says that there is no baseline, and how to get one. This run becomes pending, unless nothing is written, as in CI.
+/// Says that there is no baseline, and how to get one. This run becomes pending unless nothing is written, as in CI.
 fn missing_baseline(source: &Source, path: &str, update: Update, is_live: bool) -> String {
     let name = source.name;
     let ignored = if is_live { " -- --ignored" } else { "" };
@@ -292,7 +292,7 @@ fn missing_baseline(source: &Source, path: &str, update: Update, is_live: bool) 
     format!("missing baseline `{path}`; {record} dsrs-metrics accept {name}")
 }
 
-/// Sets the group of each row: a field of any path, or of the gold row.
+/// Sets each row's group: the value at this path, or otherwise the gold row's field with this name.
 fn grouped<G, P>(evaluate: EvaluateBuilder<G, P>, field: &'static str) -> EvaluateBuilder<G, P>
 where
     G: Serialize + Send + Sync + 'static,
@@ -305,7 +305,7 @@ where
     evaluate.statistics(|statistics| statistics.named_group(field, group))
 }
 
-/// Writes the new baseline where the mode says. Returns what to do next.
+/// Writes the new baseline where the update mode says. Returns what to do next.
 fn updated(
     update: Update,
     folder: &Path,
@@ -367,7 +367,7 @@ fn explaining_rows(
     run: &Finished<'_>,
     old: Option<&Results>,
 ) -> Option<String> {
-    // Of equally bad gates, the first one.
+    // If gates are equally bad, the first one is chosen.
     let gates = gates.iter().rev().filter(|gate| gate.metric.is_some());
     let gate = gates.max_by_key(|gate| gate.verdict)?;
     let metric = gate.metric?;

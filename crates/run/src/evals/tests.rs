@@ -1,4 +1,4 @@
-//! Failing evals: the first line of their message, and the files that they leave behind.
+//! Failing evals: the first line of each message, and the files that the evals leave behind.
 
 mod code;
 #[cfg(unix)]

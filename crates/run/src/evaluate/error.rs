@@ -1,5 +1,5 @@
-//! What ends a whole evaluation: an error, or a stop that all its threads and tasks share. A failed row is counted
-//! instead.
+//! What ends a whole evaluation: an error, or a stop that all threads and tasks share. Failed rows don't end it; they
+//! are counted.
 
 use std::io;
 use std::path::Path;
@@ -138,7 +138,7 @@ pub(crate) fn lock<S>(value: &Mutex<S>) -> MutexGuard<'_, S> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How far a run is stopped. The level never decreases.
+/// How far a run has been stopped. The level never decreases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     #[default]
@@ -170,7 +170,7 @@ impl Stop {
         *self.0.borrow() >= level
     }
 
-    /// Waits until the run is stopped as far as this.
+    /// Waits until the run has been stopped to at least this level.
     pub(crate) async fn reached(&self, level: Level) {
         // The sender lives as long as the stop.
         let _ = self.0.subscribe().wait_for(|it| *it >= level).await;

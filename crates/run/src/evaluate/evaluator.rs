@@ -90,7 +90,7 @@ pub trait Evaluator: Module {
         async { self.evaluate_rows(examples).await?.try_score() }
     }
 
-    /// Like [`evaluate`](Self::evaluate), but returns the outcome of every row.
+    /// Evaluates the module like [`evaluate`](Self::evaluate), but returns the outcome of every row.
     ///
     /// # Errors
     /// Returns an error if there are no examples, or if an example does not declare its inputs.
@@ -121,7 +121,7 @@ pub trait Evaluator: Module {
     }
 }
 
-/// An evaluator's metric as a [`Metric`].
+/// Wraps an evaluator's own metric as a [`Metric`].
 struct OwnMetric<'a, E>(&'a E);
 
 #[async_trait]

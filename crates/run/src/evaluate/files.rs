@@ -19,15 +19,15 @@ use crate::named_files::WriteLock;
 ///
 /// If the path is a symbolic link, its target is replaced. Pipes and devices are written directly.
 pub struct OutputFile {
-    /// The hidden file; or a pipe or device, which must not be replaced by a file.
+    /// The hidden file, or a pipe or device, which must not be replaced with a file.
     file: File,
-    /// `None` for a pipe or device.
+    /// The names of the files, or `None` for a pipe or device.
     names: Option<Names>,
 }
 
 struct Names {
     hidden: TempPath,
-    /// The name that the file gets, with symbolic links resolved.
+    /// The final name of the file, with symbolic links resolved.
     target: PathBuf,
     _lock: WriteLock,
 }
@@ -99,13 +99,13 @@ impl OutputFile {
         Ok(written)
     }
 
-    /// Gives the filled file its name.
+    /// Gives the file its final name once it is filled.
     pub(crate) fn publish(&self) -> io::Result<()> {
         let names = self.names.as_ref();
         names.map_or(Ok(()), |names| fs::rename(&names.hidden, &names.target))
     }
 
-    /// Gives the filled file a temporary name in the same folder until it is published.
+    /// Gives the filled file a temporary name in the same folder until the file is published.
     pub(crate) fn stage(&mut self, name: &Path) -> io::Result<()> {
         if let Some(names) = &mut self.names {
             fs::rename(&names.hidden, name)?;
@@ -114,45 +114,45 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Keeps the staged file when it could not be published.
+    /// Keeps the staged file if it could not be published.
     pub(crate) fn keep_staged(&mut self) {
         if let Some(names) = &mut self.names {
             names.hidden.disable_cleanup(true);
         }
     }
 
-    /// Gives the file the permissions of another one that is not yet written.
+    /// Gives the file the permissions of another file that is not written yet.
     pub(crate) fn set_permissions_of(&self, other: &Self) -> io::Result<()> {
         let permissions = other.file.metadata()?.permissions();
         self.file.set_permissions(permissions)
     }
 
-    /// Returns `true` if the file replaces another one. Pipes and devices are written directly.
+    /// Returns `true` if the file replaces the target. Pipes and devices are written directly.
     pub(crate) fn is_renamed(&self) -> bool {
         self.names.is_some()
     }
 
-    /// Returns the file next to which temporary files are created.
+    /// Returns the path that temporary files are created next to.
     pub(crate) fn beside(&self) -> PathBuf {
         let target = self.names.as_ref().map(|names| names.target.clone());
         target.unwrap_or_else(in_temporary_folder)
     }
 
-    /// Replaces the hidden file, for tests that make it fail.
+    /// Replaces the hidden file. Tests use this to make it fail.
     #[cfg(all(test, target_os = "linux"))]
     pub(crate) fn replace_file(&mut self, other: File) {
         self.file = other;
     }
 }
 
-/// Returns the target for temporary files that belong to no output file: a name in the system's temporary folder.
+/// Returns a target for temporary files that belong to no output file. Its name is in the system's temporary folder.
 pub(crate) fn in_temporary_folder() -> PathBuf {
     std::env::temp_dir().join("dsrs-metrics")
 }
 
-/// Creates a hidden file in the folder of another one. It is removed when the path is dropped. Process ids repeat in
-/// containers, so a killed process may have left a file of the same name. Only the owner can read a private file, and
-/// everyone else whom the process's umask allows can read any other.
+/// Creates a hidden file in the folder of another file. The hidden file is removed when the path is dropped. Process
+/// ids repeat in containers, so a killed process may have left a file with the same name. A private file is readable
+/// only by its owner; for other files, the process's umask determines who can read them.
 pub(super) fn hidden_beside(target: &Path, is_private: bool) -> io::Result<(File, TempPath)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut options = File::options();
@@ -188,7 +188,7 @@ pub(super) fn hidden_beside(target: &Path, is_private: bool) -> io::Result<(File
     }
 }
 
-/// The maximum number of symbolic links to follow; more count as a cycle, as in the kernel.
+/// The maximum number of symbolic links to follow. As in the kernel, a longer chain counts as a cycle.
 const MAX_LINKS: usize = 40;
 
 /// Returns the canonical path, with symbolic links resolved.
@@ -229,13 +229,14 @@ pub(super) mod stale_files {
     use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
     use rustix::process::{Pid, test_kill_process};
 
-    /// Locks a temporary file until it is closed. If the file system has no locks, only process ids protect it.
+    /// Locks a temporary file until it is closed. If the file system does not support locks, only process ids protect
+    /// the file.
     pub(crate) fn lock(file: &File) {
         let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
     }
 
-    /// Removes unlocked temporary files beside `target` whose process is dead. This is best effort: a file that cannot be
-    /// removed does no harm.
+    /// Removes unlocked temporary files next to `target` whose process is dead. This is best effort: a file that cannot
+    /// be removed does no harm.
     pub(crate) fn remove(target: &Path) {
         let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
             return;
@@ -254,7 +255,7 @@ pub(super) mod stale_files {
         }
     }
 
-    /// Returns the process in the name `.TARGET.PROCESS-NUMBER.tmp` of a temporary file.
+    /// Returns the process id in the name `.TARGET.PROCESS-NUMBER.tmp` of a temporary file.
     fn process(file: &OsStr, target: &OsStr) -> Option<i32> {
         let rest = file
             .as_bytes()
@@ -273,7 +274,7 @@ pub(super) mod stale_files {
     }
 
     fn remove_unlocked(path: &Path) -> io::Result<()> {
-        // In `/tmp`, another user may replace the file with a link or a pipe.
+        // In `/tmp`, another user could have replaced the file with a link or a pipe.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = open(path, flags, Mode::empty())?;
         // Process ids are local to a container, but locks are visible to all.

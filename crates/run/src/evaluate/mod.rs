@@ -1,7 +1,8 @@
 //! Runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
-//! A folder imports only from those before it: `files.rs`, `input/`, `row/`, `manifest/`, `summary/`, `early/`,
-//! `truth/`, `report/`, `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and ends it.
+//! Each folder imports only from those before it: `files.rs`, `input/`, `row/`, `manifest/`, `summary/`, `early/`,
+//! `truth/`, `report/`, `workers/`. `builder/` and `options.rs` hold the settings of a run, and `run.rs` starts and
+//! ends it.
 
 mod builder;
 mod early;

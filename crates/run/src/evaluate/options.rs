@@ -40,7 +40,7 @@ pub(super) struct Options<G, P> {
     pub(super) show_table: Option<ShowTable<G, P>>,
     pub(super) outputs: Vec<(Format, PathBuf)>,
     pub(super) escape_formulas: bool,
-    /// `true` if given predictions are written too.
+    /// `true` if given predictions are also written.
     pub(super) save_rows: bool,
     pub(super) render: Option<Render<G, P>>,
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
@@ -50,7 +50,7 @@ pub(super) struct Options<G, P> {
     pub(super) program_version: Option<String>,
     pub(super) ledger: Option<Ledger>,
     pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
-    /// When the run ends before all rows are evaluated.
+    /// The conditions for ending the run before all rows are evaluated.
     pub(super) early: Option<EarlyOptions>,
     pub(super) grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
@@ -58,7 +58,7 @@ pub(super) struct Options<G, P> {
 }
 
 impl<G, P> Options<G, P> {
-    /// Returns the options of a run for which nothing is set.
+    /// Returns the options of a run if nothing is set.
     pub(super) fn new() -> Self {
         Self {
             concurrency: DEFAULT_CONCURRENCY,
@@ -142,7 +142,7 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
         true
     }
 
-    /// Called once after the last row, with the result or error of the run.
+    /// Called once after the last row, with the run's result or error.
     ///
     /// This method is not called if [`on_start`](Self::on_start) was not called or if the run's future is dropped.
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
@@ -188,7 +188,7 @@ pub struct RunStart<'a> {
 /// The message of an observer's panic.
 type Failure = OnceLock<String>;
 
-/// The observers of one run. One that panics is removed.
+/// The observers of one run. An observer that panics is removed.
 pub(super) struct Observers<G, P> {
     all: Vec<(Arc<dyn Observer<G, P>>, Failure)>,
 }

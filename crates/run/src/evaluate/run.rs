@@ -1,4 +1,4 @@
-//! A run, from the first row to the result. The threads or tasks of `workers/` evaluate the rows.
+//! A run, from the first row to the result. The threads or tasks in `workers/` evaluate the rows.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex};
@@ -81,7 +81,7 @@ where
     result
 }
 
-/// Runs the evaluation within the calling task, which lets program and metrics borrow.
+/// Runs the evaluation within the calling task, so the program and the metrics can borrow.
 pub(super) async fn run_in_task<'a, G, P, Kind>(
     plan: Plan<'a, G, P>,
     source: Source<'a, G, P>,
@@ -255,7 +255,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             }
         }
         let mut collector = lock(&self.collector);
-        // The budget of the gate covers a killed run, and ends with a run over all rows.
+        // The gate's budget also covers killed runs. It ends with a run over all rows.
         if let Some(store) = &self.store
             && !stopped
             && !collector.is_full()

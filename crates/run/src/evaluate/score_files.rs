@@ -1,4 +1,4 @@
-//! Rows of files: the run's threads or tasks decode chunks, and only the fields that the run reads.
+//! Rows from files. The run's threads or tasks decode them in chunks, and only the fields that the run reads.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Evaluate {
         Box::pin(async move { self.start_files(source, files, &pairing).await })
     }
 
-    /// Scores rows of files, and adds what reading them showed.
+    /// Scores rows from files, and adds what was found while reading them.
     async fn start_files(
         &self,
         source: Source<'static, Example, Prediction>,
@@ -176,7 +176,7 @@ fn input(
     error.map_or_else(|| Ok(changed(pair, Arc::new, Given::Prediction)), Err)
 }
 
-/// Returns a row that has only what is given.
+/// Returns the row to evaluate, with `given` instead of the pair's prediction.
 fn without_pred(pair: Pair, given: Given<Prediction>) -> Input<Example, Prediction> {
     let pair = Pair { run: None, ..pair };
     changed(pair, Arc::new, |_| given)

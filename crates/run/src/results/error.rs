@@ -58,7 +58,7 @@ impl ResultsError {
         Self::new(ResultsErrorKind::Rows, message)
     }
 
-    /// Creates an error about a metric, whose name begins the message.
+    /// Creates an error about a metric. The message begins with the metric's name.
     pub(super) fn metric(metric: &str, message: &str) -> Self {
         let name = metric.to_owned();
         let message = format!("`{}`: {message}", escape::name(metric));
@@ -88,7 +88,8 @@ impl ResultsError {
         Some(&*self.name).filter(|name| !name.is_empty())
     }
 
-    /// Reports an interrupted file as such; a parser only sees the end of its input.
+    /// Creates the error for a row. Reports an interrupted file as such, because a parser sees only the end of its
+    /// input.
     pub(super) fn of_row(error: DataError, complete: u64) -> Self {
         match (error.kind(), error.origin()) {
             (DataErrorKind::CutOff, Some(at)) => Self::read(format!(
@@ -152,7 +153,7 @@ pub(super) fn first_ids(ids: &[String]) -> String {
     first_of(ids, ids.len() as u64)
 }
 
-/// Formats the first ids of a list, and how many more of all `all` there are.
+/// Formats the first ids of a list, and says how many more of the `all` ids there are.
 pub(super) fn first_of(ids: &[String], all: u64) -> String {
     let first = ids
         .iter()

@@ -23,9 +23,9 @@ pub struct Counts {
     pub abstained: u64,
     pub not_needed: u64,
     pub not_sampled: u64,
-    /// Rows that have no result of the metric.
+    /// The number of rows that have no result for the metric.
     pub(super) absent: u64,
-    /// Scored rows that lack a field that the metric reads.
+    /// The number of scored rows that lack a field that the metric reads.
     pub(super) missing: u64,
     pub(super) judged_offline: u64,
 }
@@ -64,7 +64,7 @@ pub(super) enum Bounds {
 impl Bounds {
     pub(super) const UNKNOWN: Self = Self::Assumed(Some(ScoreRange::UNIT));
 
-    /// Returns the bounds of a metric, or of one of its named scores, from the manifest of the run.
+    /// Returns the bounds of a metric or one of its named scores, from the run's manifest.
     pub(super) fn of(scores: &RunScores, name: &str) -> Self {
         let range = |name| scores.run.identity(name).map(MetricIdentity::range);
         if let Some(range) = range(name) {
@@ -74,7 +74,7 @@ impl Bounds {
         of_metric.map_or(Self::UNKNOWN, Self::Assumed)
     }
 
-    /// Returns the bounds of a metric; those of one that declares no range are assumed.
+    /// Returns the bounds of a metric. If the metric declares no range, the bounds are assumed.
     pub(super) fn of_metric(scores: &RunScores, metric: &str) -> Self {
         let identity = scores.run.identity(metric);
         match identity.is_some_and(|it| !it.declares_range()) {
@@ -83,7 +83,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds in two runs: the declared ones, if only one run declares them.
+    /// Returns the bounds for two runs. If only one run declares them, those are used.
     pub(super) fn of_both(runs: [&RunScores; 2], name: &str) -> Self {
         match runs.map(|run| Self::of(run, name)) {
             [Self::Assumed(_), declared @ Self::Declared(_)] => declared,
@@ -106,7 +106,7 @@ impl Bounds {
     }
 }
 
-/// The statistics of a metric over all rows of a run.
+/// A metric's statistics over all rows of a run.
 ///
 /// The statistics are used to write files in the formats of other programs.
 #[doc(hidden)]
@@ -126,14 +126,15 @@ pub struct MetricFigures {
     pub method: &'static str,
     /// The number of rows with each outcome.
     pub counts: Counts,
-    /// The rows that are true, among those in the mean.
+    /// The share of `true` rows among those in the mean.
     passed: Proportion,
-    /// The lowest and the highest value; infinite without values.
+    /// The lowest and highest values, or infinities if there are no values.
     extent: [f64; 2],
 }
 
 impl MetricFigures {
-    /// Computes the mean of these scores, each with its row's group. The interval is the one in the headline of a run.
+    /// Computes the mean of these scores. Each score comes with its row's group. The interval is computed as for a
+    /// run's headline.
     pub(super) fn of(
         kind: ScoreKind,
         scores: impl Iterator<Item = (Score, Option<usize>)>,
@@ -231,7 +232,7 @@ impl fmt::Display for MetricFigures {
 }
 
 impl RunScores {
-    /// Returns the statistics of a metric over all rows.
+    /// Returns a metric's statistics over all rows.
     #[doc(hidden)]
     pub fn figures(&self, metric: &str) -> MetricFigures {
         let kind = self.run.kind(metric).unwrap_or(ScoreKind::Number);
@@ -250,7 +251,7 @@ impl RunScores {
     }
 
     /// Returns the mean over all rows. If the run ended once its gates were decided, the interval is the confidence
-    /// sequence. If it judged a sample, the figures are estimates for all rows.
+    /// sequence. If the metric judged a sample, the figures are estimates for all rows.
     pub(super) fn figures_of(
         &self,
         metric: &str,
@@ -283,7 +284,8 @@ impl RunScores {
         truths.find(|truth| truth.metric == metric)
     }
 
-    /// Returns the score of all rows, from their contributions. Files from an earlier version have none.
+    /// Computes the score over all rows from their contributions. Returns `None` for files from an earlier version,
+    /// which contain no contributions.
     fn corpus_score(&self, metric: &str) -> Option<f64> {
         let mut counted = (0..self.rows.len()).filter_map(|row| self.corpus(metric, row));
         let mut all = counted.next()?.clone();
@@ -304,7 +306,7 @@ impl Unit {
         }
     }
 
-    /// The unit of a difference.
+    /// Returns the unit of a difference.
     pub(super) fn points(self) -> &'static str {
         match self.0 {
             ScoreKind::Bool => " percentage points",
@@ -336,8 +338,8 @@ impl Unit {
         format!("[{}, {}]", self.number(low), self.number(high))
     }
 
-    /// Formats an interval after the figure that it is of; empty without an interval. With the sign -1, the figure is the
-    /// difference the other way round.
+    /// Formats an interval that follows its figure. Returns an empty string if there is no interval. If `sign` is -1,
+    /// the figure is the difference in the opposite direction.
     pub(super) fn interval_after(self, interval: Option<Interval>, sign: f64) -> String {
         interval.map_or(String::new(), |Interval { low, high }| {
             let (low, high) = (sign * low, sign * high);
@@ -347,7 +349,7 @@ impl Unit {
     }
 }
 
-/// Formats with four decimals, or with three significant digits if the number would be shown as 0.
+/// Formats a number with four decimals, or with three significant digits if it would be shown as 0.
 pub(super) fn number(value: f64) -> String {
     match value == 0.0 || value.abs() >= 0.000_05 {
         true if value.abs() < 1e9 => decimals(value, 4),
@@ -355,7 +357,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// `= 0.012`
+/// Formats a p-value as `= 0.012`.
 pub(crate) fn p_equals(p: f64) -> String {
     match p < 0.001 {
         true => "< 0.001".to_owned(),
@@ -373,7 +375,7 @@ mod tests {
         MetricFigures::of(kind, scores, 0.0, false, Bounds::UNKNOWN)
     }
 
-    /// The mean and the interval with four decimals, and why there is none.
+    /// Formats the mean and the interval with four decimals, or the reason there is none.
     fn shown(figures: &MetricFigures) -> String {
         let mean = figures.score;
         let mean = mean.map_or("none".to_owned(), |mean| decimals(mean, 4));

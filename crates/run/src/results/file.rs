@@ -45,7 +45,7 @@ pub struct Results {
     pub(super) run: Run,
     rows: Vec<ResultRow>,
     index: RowIndex,
-    /// Figures of each metric over all rows, for reports.
+    /// The figures of each metric over all rows, for reports.
     pub(super) properties: HashMap<String, Vec<(String, String)>>,
 }
 
@@ -65,7 +65,8 @@ impl Results {
         Self::read_shrunk(NamedFile::from(file.as_ref()), |_| ())
     }
 
-    /// Like [`read`](Self::read), but passes each row to a function that drops what the caller does not need.
+    /// Reads results like [`read`](Self::read), but passes each row to a function that drops what the caller does not
+    /// need.
     #[doc(hidden)]
     pub fn read_shrunk(
         file: NamedFile<'_>,
@@ -141,7 +142,7 @@ impl Results {
         properties.push((name.to_owned(), value));
     }
 
-    /// Returns the figures of a metric, in the order in which they were added.
+    /// Sets the manifest of the run.
     pub(crate) fn set_manifest(&mut self, manifest: Manifest) {
         self.run.set_manifest(Ok(Box::new(manifest)));
     }
@@ -309,7 +310,7 @@ pub struct RowAttempt {
     pub outcomes: IndexMap<String, Outcome>,
 }
 
-/// A description of a run by another program.
+/// Describes a run made by another program.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ForeignRun {
@@ -371,7 +372,7 @@ pub fn write_foreign_rows(
     files.finish(&started.finish(run, &RunCosts::default(), Duration::ZERO))
 }
 
-/// Returns the row in the form that a run of this library has it, and the names of its metrics.
+/// Converts the row to the form that it has in a run of this library. Also returns the names of its metrics.
 fn result(foreign: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
     let attempts = foreign.attempts;
     let names = attempts.iter().flat_map(|attempt| attempt.outcomes.keys());

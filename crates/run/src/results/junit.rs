@@ -1,4 +1,4 @@
-//! Results as JUnit XML, the format in which CI systems show test results.
+//! Results as JUnit XML, the format that CI systems use for test results.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -32,7 +32,8 @@ fn reason(score: &ResultScore) -> Option<(&'static str, Cow<'_, str>, Option<&st
     }
 }
 
-/// Calls a function with each row, in order. Rows are read once for the totals, and again for each metric.
+/// A function that calls its argument with each row, in order. Rows are read once for the totals, and again for each
+/// metric.
 type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
 
 impl Results {
@@ -46,7 +47,7 @@ impl Results {
     ///   details, or the feedback if there are no details.
     /// - The case is an error if the program or metric failed.
     /// - The case is skipped if the row is gated, skipped or abstained.
-    /// - The case passes if there is a score without a verdict.
+    /// - The case passes if its verdict is `true`, or if there is a score without a verdict.
     ///
     /// If the results are in memory, each suite has the properties `score`, `ci95_low` and `ci95_high` (the 95%
     /// interval).
@@ -143,7 +144,7 @@ impl Results {
     }
 }
 
-/// The totals of the cases of a metric.
+/// The totals over a metric's test cases.
 #[derive(Default)]
 struct Suite {
     cases: u64,
@@ -171,7 +172,7 @@ impl Suite {
     }
 }
 
-/// `<properties><property name="score" value="0.5"/></properties>`, or nothing if there are none.
+/// Writes `<properties><property name="score" value="0.5"/></properties>`, or nothing if there are no properties.
 fn write_properties(
     properties: &[(&str, &str)],
     xml: &mut Writer<&mut dyn Write>,
@@ -192,7 +193,7 @@ fn write_properties(
     Ok(())
 }
 
-/// `<testcase name="a" classname="f1"><failure message="score 0.25">one word of four</failure></testcase>`
+/// Writes `<testcase name="a" classname="f1"><failure message="score 0.25">one word of four</failure></testcase>`.
 fn write_case(
     metric: &str,
     row: &ResultRow,

@@ -11,10 +11,10 @@ use crate::stats::decimals;
 #[doc(hidden)]
 pub const MAX_MARKDOWN_ROWS: usize = 20;
 
-/// The maximum number of characters of an explanation.
+/// The maximum number of characters in an explanation.
 const MAX_EXPLANATION: usize = 300;
 
-/// Returns the headlines of an evaluation as a Markdown table.
+/// Returns an evaluation's headlines as a Markdown table.
 ///
 /// The table has one row per metric.
 ///
@@ -38,7 +38,7 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
 
-/// Returns the headlines of an evaluation and a table of the given rows as Markdown.
+/// Returns an evaluation's headlines and a table of the given rows as Markdown.
 ///
 /// This is like [`markdown`], but takes the rows for the second table from `evaluated`.
 #[doc(hidden)]
@@ -62,7 +62,7 @@ pub fn markdown_with_rows<G, P>(
     text
 }
 
-/// Returns `true` if the verdict of the outcome is `false` or the row failed.
+/// Returns `true` if the outcome's verdict is `false` or the row failed.
 #[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
     outcome.is_failure()
@@ -71,7 +71,7 @@ pub fn does_not_pass(outcome: &Outcome) -> bool {
             .is_some_and(|scored| scored.passed == Some(false))
 }
 
-/// Returns a table of the first rows that do not pass; empty if all do.
+/// Returns a table of the first rows that do not pass, or an empty string if all do.
 fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -> String {
     let names: Vec<&str> = result.metric_names().collect();
     let is_bool = |name: &str| {
@@ -130,7 +130,7 @@ fn explanation(outcome: &Outcome) -> String {
     text
 }
 
-/// Formats a table; cells are escaped.
+/// Formats a table. Cells are escaped.
 pub(crate) fn table<'a>(
     header: impl Iterator<Item = &'a str>,
     rows: impl Iterator<Item = Vec<String>>,
@@ -145,7 +145,7 @@ pub(crate) fn table<'a>(
     text
 }
 
-/// Returns one line in which no character has a special meaning in Markdown or HTML.
+/// Returns the text on one line, with the characters that are special in Markdown or HTML escaped.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in escape::escaped(text).chars() {

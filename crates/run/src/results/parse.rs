@@ -49,12 +49,12 @@ fn expected(key: &str) -> &'static str {
     }
 }
 
-/// Converts the value of a key. Text keys have any other value as JSON. In a column, the cell of a string is the string
-/// itself, and any other cell is parsed.
+/// Converts the value of a key. For a text key, any other value becomes JSON text. In a column, a string's cell is the
+/// string itself, and any other cell is parsed.
 fn converted(key: &str, value: Value, is_flat: bool) -> Value {
     match key {
         _ if is_flat && is_empty(&value) => Value::Null,
-        // Their columns have other names.
+        // Attribute columns have different names.
         "attributes" if is_flat => Value::Null,
         "details" | "feedback" | "error" | "gated_by" | "traceback" | REFERENCE_KEY => {
             text(value).map_or(Value::Null, Value::String)
@@ -65,7 +65,7 @@ fn converted(key: &str, value: Value, is_flat: bool) -> Value {
     }
 }
 
-/// Returns the record of a row.
+/// Converts a row to its record.
 pub(super) fn checked(mut row: ObjectRow) -> Result<ResultRow, ResultsError> {
     let (at, is_flat) = (row.at.clone(), row.is_flat);
     let mut names = std::mem::take(&mut row.score_names);
@@ -174,7 +174,7 @@ fn read<T: DeserializeOwned>(
             _ => None,
         });
         let mut keys: Vec<&str> = keys.collect();
-        // A score has components by name, and an invalid key is named whole.
+        // A score's components have names, and an invalid key of a component is shown with its whole path.
         let mut depth = 1;
         while let Some(&"components") = keys.get(depth - 1) {
             depth += 2;
@@ -209,7 +209,8 @@ fn is_empty(cell: &Value) -> bool {
     cell.as_str().is_some_and(str::is_empty)
 }
 
-/// Converts the keys of a score and of its components. A key without a value is removed, and null is an empty score.
+/// Converts the keys of a score and of its components. A key without a value is removed, and null becomes an empty
+/// score.
 fn convert(score: &mut Value, is_flat: bool) {
     if score.is_null() {
         *score = json!({});

@@ -1,5 +1,5 @@
 //! [`Run`]: the name, the metrics and the manifest of a run. [`RowIndex`]: its ids, lines and gold rows. Reads the rows of
-//! its file, decoding them on all threads.
+//! a run's file, and decodes them on all threads.
 //!
 //! The file is long because the name, the manifest and the index of a run are read in one pass.
 
@@ -24,7 +24,7 @@ use crate::json::MAX_VALUES;
 use crate::json::read::inexact_number;
 use crate::messages::escape;
 
-/// The name, after the dot, of the score of all rows for a metric that also scores single rows.
+/// The part name of the score over all rows, for a metric that also scores single rows.
 pub(super) const CORPUS: &str = "corpus";
 
 /// The maximum number of metrics in a run.
@@ -47,18 +47,18 @@ pub(super) struct KnownMetric {
     has_verdicts: bool,
     /// `true` if any score is the share of a row's repeats that pass.
     has_shares: bool,
-    /// `true` if any score is another number.
+    /// `true` if any score is some other number.
     has_numbers: bool,
-    /// `true` if any row counts toward a score of all rows without a score of its own.
+    /// `true` if any row counts towards a score over all rows but has no score of its own.
     pub(super) is_counted: bool,
-    /// `true` if any row contributes to a score of all rows.
+    /// `true` if any row contributes to a score over all rows.
     pub(super) has_corpus: bool,
-    /// `true` if any row has a named score or component with the same name as a score of all rows.
+    /// `true` if any row has a named score or component with the same name as a score over all rows.
     pub(super) has_corpus_part: bool,
 }
 
 impl KnownMetric {
-    /// Returns the kind of the scores; verdicts together with numbers are numbers. Without a score, there is none.
+    /// Returns the kind of the scores, or `None` if there are no scores. Verdicts mixed with numbers count as numbers.
     pub(super) fn kind(self) -> Option<ScoreKind> {
         match self.has_numbers || self.has_shares {
             true => Some(ScoreKind::Number),
@@ -83,7 +83,7 @@ impl KnownMetric {
     }
 }
 
-/// Returns the value of a key, which is at this position in most rows.
+/// Returns the value of a key. In most rows, the key is at this position.
 pub(super) fn entry<'m, V: Default>(
     map: &'m mut IndexMap<String, V>,
     place: usize,
@@ -327,8 +327,8 @@ pub fn read_rows<'f, E: From<ResultsError>>(
     read_lines(file.into(), |_| true, |_| (), each)
 }
 
-/// Like [`read_rows`], but reads only the lines for which `is_read` returns `true`. `shrink` drops what the caller does
-/// not need, on the thread that read the row.
+/// Reads rows like [`read_rows`], but only the lines for which `is_read` returns `true`. `shrink` drops what the caller
+/// does not need, on the thread that read the row.
 pub(super) fn read_lines<E: From<ResultsError>>(
     file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
@@ -432,7 +432,7 @@ mod tests {
         checked(ObjectRow::parse(line, &at())?)
     }
 
-    /// Returns `true` if a line is read with the same result as by the general parser.
+    /// Returns `true` if serde reads the line, with the same result as the general parser.
     fn is_read(line: &str) -> bool {
         let row = of_line(line, &at());
         if let Some(row) = &row {

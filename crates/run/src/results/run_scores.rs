@@ -24,12 +24,12 @@ pub struct RunScores {
     pub(super) run: Run,
     pub(super) rows: RowIndex,
     scores: IndexMap<String, Vec<Score>>,
-    /// The parts of metrics that were asked for, by their names, such as `f1.precision`.
+    /// The requested parts of metrics, by name, such as `f1.precision`.
     parts: IndexMap<String, Vec<Score>>,
-    /// Contributions to scores of all rows, by metric.
+    /// The contributions to scores over all rows, by metric.
     corpus: IndexMap<String, Vec<Option<Counted>>>,
     groups: Option<GroupColumn>,
-    /// Empty if no row has any.
+    /// The usage of each row. This is empty if no row has any.
     usage: Vec<Usage>,
 }
 
@@ -74,7 +74,7 @@ impl RunScores {
         scores
     }
 
-    /// Every metric has a column; `names` can add parts of metrics.
+    /// Creates empty columns. Every metric has a column; `names` can add parts of metrics.
     fn new(run: Run, names: &IndexSet<String>, group: Option<&str>) -> Self {
         let parts = names.iter().filter(|name| name.contains('.'));
         Self {
@@ -91,7 +91,7 @@ impl RunScores {
         }
     }
 
-    /// Adds what the row at this place has to the columns.
+    /// Adds the values of the row at this position to the columns.
     fn add(&mut self, place: usize, row: &ResultRow) {
         let mut metric_cost_msats = 0_u64;
         for (metric, (name, score)) in row.scores.iter().enumerate() {
@@ -160,7 +160,7 @@ impl RunScores {
         (0..self.rows.len()).map(self.scores_of(name))
     }
 
-    /// Returns a row's contribution to a score of all rows.
+    /// Returns a row's contribution to a score over all rows.
     pub(super) fn corpus(&self, metric: &str, row: usize) -> Option<&Counted> {
         self.corpus.get(metric)?.get(row)?.as_ref()
     }
@@ -176,7 +176,7 @@ impl RunScores {
         *self.groups.as_ref()?.of_row.get(row)?
     }
 
-    /// Checks that a row of any run has the field that the rows are grouped by.
+    /// Checks that at least one row in any of the runs has the field to group by.
     pub(super) fn check_group<'r>(
         runs: impl IntoIterator<Item = &'r Self>,
         field: &str,
@@ -239,9 +239,9 @@ fn set<T: Clone + Default>(column: &mut Vec<T>, row: usize, value: T) {
 /// A run's result for one row and one metric.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Score {
-    /// `None` if the row does not have the metric.
+    /// The outcome, or `None` if the row does not have the metric.
     pub(super) outcome: Option<ResultOutcome>,
-    /// 0 without a score.
+    /// The value, or 0 if there is no score.
     pub(super) value: f64,
     pub(super) passed: Option<bool>,
 }
@@ -270,8 +270,8 @@ impl Score {
         (self.outcome == Some(ResultOutcome::Scored)).then_some(self.value)
     }
 
-    /// Returns the value in the mean: the failure score if the row failed, `None` if it has no score for another
-    /// reason.
+    /// Returns the value that counts towards the mean. This is the failure score if the row failed, and `None` if the
+    /// row has no score for another reason.
     pub(super) fn counted(&self, failure_score: f64) -> Option<f64> {
         match self.is_failure() {
             true => Some(failure_score),
@@ -332,7 +332,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns `true` if this is a score of all rows: of a metric that does not score single rows, or `NAME.corpus`.
+    /// Returns `true` if this is a score over all rows: that of a metric that does not score single rows, or
+    /// `NAME.corpus`.
     pub(super) fn is_corpus(&self, a: &RunScores, b: &RunScores) -> bool {
         [a, b].iter().any(|RunScores { run, .. }| {
             let known = run.known(self.metric);
@@ -357,7 +358,8 @@ impl<'a> Selected<'a> {
             })
     }
 
-    /// Returns the kind of the scores: pass or fail, or shares of repeats that pass; `None` if no row is scored.
+    /// Returns the kind of the scores: pass or fail, or shares of repeats that pass. Returns `None` if no row is
+    /// scored.
     pub(super) fn kind(&self, scores: &RunScores) -> Option<ScoreKind> {
         if self.part.is_none() {
             let known = scores.run.known(self.metric);

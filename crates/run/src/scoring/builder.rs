@@ -20,7 +20,7 @@ pub struct ScorerBuilder<G = Example, P = Prediction> {
     config: ScoringConfig,
 }
 
-/// Settings of rows with dynamic fields.
+/// Settings for rows with dynamic fields.
 impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
     /// Sets the fields that the program receives from an example.
     ///
@@ -66,7 +66,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     ///
     /// With a [store](crate::ModelSettings::store), a run pays for each outcome only once.
     ///
-    /// What a killed run paid counts towards the budget, including the cost of calls that were in progress.
+    /// Amounts that a killed run paid count towards the budget, including the cost of calls that were in progress.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;

@@ -1,4 +1,4 @@
-//! Computes the score of a row from the outcomes of its rollouts, whose scores are aggregated.
+//! Computes a row's score by aggregating the scores of its rollouts.
 //!
 //! Rows are never aggregated this way: `summary.rs` computes means over rows, with denominators.
 
@@ -30,7 +30,7 @@ use crate::stats::exact_sum::ExactSum;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoringConfig {
-    /// The minimum mean proxy score at which a row's truth metrics are evaluated.
+    /// The minimum mean proxy score that a row needs for its truth metrics to be evaluated.
     ///
     /// The threshold is in [0, 1], and the default is 0.5. If it is 0, every row with a proxy score passes the gate.
     pub threshold: f64,
@@ -229,7 +229,7 @@ impl RowScore {
 }
 
 impl Tiers {
-    /// Returns the rollout with these outcomes, proxies first.
+    /// Creates a rollout from these outcomes, proxies first.
     pub(super) fn rollout(&self, outcomes: Vec<Outcome>) -> Rollout {
         let (proxies, truth) = outcomes.split_at(self.proxies.min(outcomes.len()));
         let (status, passed, proxy) = match self.proxy_mean(proxies) {
@@ -284,9 +284,9 @@ pub(super) fn of_row(rollouts: &[Rollout], config: &ScoringConfig) -> RowStatus 
     }
 }
 
-/// Aggregates the statuses of the metrics of a tier, or of the rollouts of a row. A gated rollout counts as 0, so rejected
-/// rollouts never help a program. If the budget did not cover one, the result would be based on fewer metrics or rollouts
-/// than that of other rows, regardless of [`OnMissing`].
+/// Aggregates the statuses of the metrics of a tier, or of the rollouts of a row. A gated rollout counts as 0, so
+/// rejected rollouts never help a program. If the budget did not cover one of them, the result is skipped, regardless
+/// of [`OnMissing`]. It would be based on fewer metrics or rollouts than the results of other rows.
 pub(super) fn combine(
     statuses: impl Iterator<Item = RowStatus>,
     method: AggregationMethod,

@@ -72,7 +72,7 @@ impl Entry {
 
 /// The metrics of both tiers, and the gate between them.
 pub(super) struct Tiers {
-    /// Proxies first.
+    /// All metrics, proxies first.
     pub(super) metrics: Vec<Entry>,
     pub(super) proxies: usize,
     pub(super) config: ScoringConfig,
@@ -87,10 +87,10 @@ impl Tiers {
         &self.metrics[self.proxies..]
     }
 
-    /// Returns the mean of one rollout's proxies; `None` if there are none.
+    /// Returns the mean of one rollout's proxies, or `None` if there are no proxies.
     ///
     /// # Errors
-    /// Returns the status of a rollout that does not pass the gate.
+    /// If the rollout does not pass the gate, its status is returned instead.
     pub(super) fn proxy_mean(&self, outcomes: &[Outcome]) -> Result<Option<f64>, RowStatus> {
         if self.proxies == 0 {
             return Ok(None);
@@ -105,13 +105,13 @@ impl Tiers {
         }
     }
 
-    /// Returns the names of the proxies that reject a rollout; `None` if it passes.
+    /// Returns the names of the proxies that reject a rollout, or `None` if the rollout passes.
     pub(super) fn rejected_by(&self, outcomes: &[Outcome]) -> Option<String> {
         let rejected = self.proxy_mean(outcomes).err();
         rejected.map(|_| self.rejecting(outcomes))
     }
 
-    /// Returns the names of the proxies without a score or with one below the threshold.
+    /// Returns the names of the proxies that have no score or score below the threshold.
     fn rejecting(&self, outcomes: &[Outcome]) -> String {
         let mut proxies = statuses(self.proxies(), outcomes);
         proxies.retain(|_, status| status.score() < Some(self.config.threshold));
@@ -135,8 +135,8 @@ impl Tiers {
     }
 }
 
-/// Returns the status of each metric of a tier for one rollout, with scores normalized to [0, 1]. Sorted by name, so reasons
-/// do not depend on the order of the metrics.
+/// Returns the status of each metric of a tier for one rollout, with scores normalized to [0, 1]. The metrics are
+/// sorted by name, so reasons do not depend on their order.
 fn statuses<'a>(metrics: &'a [Entry], outcomes: &[Outcome]) -> BTreeMap<&'a str, RowStatus> {
     let status = |(entry, outcome): (&'a Entry, &Outcome)| {
         let status = match (outcome, outcome.value()) {

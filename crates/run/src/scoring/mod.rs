@@ -254,7 +254,7 @@ pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 /// ```
 #[derive_where(Clone, Default)]
 pub struct MetricSet<G = Example, P = Prediction> {
-    /// Proxies first.
+    /// All metrics, proxies first.
     all: Vec<BoxedMetric<G, P>>,
 }
 

@@ -176,7 +176,7 @@ impl RowStatus {
     }
 }
 
-/// `score 0.8000`, `gated by format (proxies 0.2500)`, `skipped: ..`, `no score: ..`.
+/// Writes `score 0.8000`, `gated by format (proxies 0.2500)`, `skipped: ..` or `no score: ..`.
 impl fmt::Display for RowStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -207,9 +207,9 @@ impl fmt::Display for RowStatus {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    /// 0 without a score, 1 for a gated row, 2 for a scored row.
+    /// The class of the row: 0 without a score, 1 if it is gated, 2 if it is scored.
     class: u8,
-    /// The bits of the score, which have the order of the numbers from 0.
+    /// The bits of the score, which sort like the score itself because it is not negative.
     score: u64,
 }
 
@@ -228,7 +228,7 @@ pub enum ScorerError {
     /// Either a metric or the program failed, or the budget does not cover the row.
     #[error("{}", row.status)]
     NoScore {
-        /// The row, which has the outcome of each metric and the cost.
+        /// The row, with each metric's outcome and the cost.
         row: Box<RowScore>,
     },
     /// The evaluation could not be built or had no result.

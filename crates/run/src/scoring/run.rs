@@ -63,7 +63,7 @@ pub struct ScoringResult {
     pub manifest: Box<Manifest>,
     /// The reason the run ended.
     pub ending: Ending,
-    /// The numbers of results that the run paid for and reused from the store.
+    /// How many results the run paid for, and how many it reused from the store.
     ///
     /// This is `None` if the run has no store.
     pub store: Option<StoreUse>,

@@ -79,7 +79,7 @@ pub struct ScoringSummary {
     pub spending: Spending,
 }
 
-/// One line: the mean with its denominators, then calls and cost.
+/// Writes one line: the mean with its denominators, then calls and cost.
 impl fmt::Display for ScoringSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.mean, self.uncertainty.ci95()) {
@@ -112,7 +112,7 @@ impl fmt::Display for ScoringSummary {
             write!(f, "; judge: {OFFLINE_JUDGE}")?;
         }
         f.write_str(")")?;
-        // If any row has or should have several.
+        // Only if any row has or should have several rollouts.
         if self.rollouts != self.rows || self.short > 0 {
             let (failed, gated) = (self.rollouts_failed, self.rollouts_gated);
             let rollouts = self.rollouts;

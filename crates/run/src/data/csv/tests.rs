@@ -31,7 +31,7 @@ fn whole(mappings: &[&str]) -> DataReader {
     mappings.fold(DataReader::new(), DataReader::with_mapping)
 }
 
-/// Returns what a run reads of a row.
+/// Returns what a run reads from a row.
 fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
     let Pair {
         id,
@@ -55,7 +55,7 @@ fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
     )
 }
 
-/// A row may be invalid only in a column that nothing reads.
+/// Compares whole rows with their selected columns. A whole row may be invalid only in a column that nothing reads.
 fn assert_same(mappings: &[&str], bytes: &[u8]) {
     for attributes in [false, true] {
         let whole = read(&whole(mappings), bytes);

@@ -1,4 +1,4 @@
-//! Rows that are decoded in part, compared with whole rows from the same text.
+//! Partly decoded rows, compared with whole rows from the same text.
 
 use std::io::Cursor;
 
@@ -29,7 +29,7 @@ fn reader(mappings: &[&str]) -> DataReader {
     mappings.fold(DataReader::new(), DataReader::with_mapping)
 }
 
-/// Compares whole rows with their selected fields. A row may be invalid only in a field that nothing reads.
+/// Compares whole rows with their selected fields. A whole row may be invalid only in a field that nothing reads.
 fn assert_same(mappings: &[&str], text: &str) {
     let whole = read(&reader(mappings), text);
     let selected = read(&reader(mappings).with_selection(selection()), text);

@@ -1,4 +1,4 @@
-//! The value of a cell, with the type of its column.
+//! Converts a cell to a value with the type of its column.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -15,10 +15,10 @@ use super::super::row::NOT_FINITE;
 use crate::json::read::{UniqueKeys, inexact_number};
 use crate::json::{MAX_VALUES, is_too_large};
 
-/// The cells of a row that were converted.
+/// The totals over a row's converted cells.
 #[derive(Default)]
 pub(super) struct Cells {
-    /// Their size in bytes.
+    /// The size of the cells in bytes.
     pub(super) size: usize,
     /// `true` if any cell is NaN or an infinity.
     pub(super) has_nan: bool,
@@ -143,7 +143,7 @@ where
     Some(time.to_string())
 }
 
-/// Parses a cell of a JSON column, which result files have for lists.
+/// Parses a cell of a JSON column, which result files use for lists.
 pub(super) fn json(text: &str) -> Result<Value, &'static str> {
     if is_too_large(text, MAX_VALUES) {
         return Err("more JSON values than the limit for one row");

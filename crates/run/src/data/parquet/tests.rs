@@ -15,7 +15,7 @@ use crate::contract::{Pair, Side};
 use crate::data::selection::FieldSelection;
 use crate::data::{DataReader, Format};
 
-/// A column: its values with definition and repetition levels, which most columns do not need.
+/// A column: its values with definition and repetition levels, which most columns don't need.
 enum Column {
     Text(Vec<Option<&'static str>>),
     Long(Vec<i64>),
@@ -25,7 +25,7 @@ enum Column {
     Keys(Vec<&'static str>, Vec<i16>),
 }
 
-/// A file with one row group, in which `pred.list` is a JSON column.
+/// A file with one row group, whose column `pred.list` is a JSON column.
 fn file(schema: &str, columns: Vec<Column>) -> Vec<u8> {
     let schema = parse_message_type(&format!("message rows {{ {schema} }}")).unwrap();
     let json = KeyValue::new(
@@ -167,7 +167,7 @@ fn the_fields_of_a_side_are_in_one_place_in_every_format() {
         error(Format::Json, array.as_bytes()),
         format!("rows:2: {twice}")
     );
-    // A key with a dot next to only the other side is an attribute.
+    // A key with a dot is an attribute if only the other side is an object.
     let row = br#"{"gold": {"answer": "a"}, "pred.answer": "b"}"#;
     assert_eq!(
         read(&DataReader::new(), Format::Jsonl, row).unwrap()[0]

@@ -1,4 +1,4 @@
-//! Evals whose baseline has scores from different code of a metric.
+//! Evals with baselines whose scores come from a different version of a metric's code.
 
 use super::{NEW, Package, Update, message, no_worse, rows, wrong_on};
 use crate::contract::{Example, Metric, Prediction};
@@ -109,7 +109,7 @@ fn a_gate_says_that_the_code_of_its_metric_changed() {
     assert!(gate_line(&raised).ends_with(expected), "{raised}");
 }
 
-/// The figures are those of two runs by the same code, for any difference between the metrics.
+/// The figures equal those from two runs by the same code, regardless of how the metrics differ.
 #[test]
 fn the_old_predictions_are_scored_again() {
     let package = Package::new("rescore");

@@ -1,4 +1,4 @@
-//! Pipes instead of files, and links that lead outside the package.
+//! Pipes instead of files, and links that lead outside of the package.
 
 use super::*;
 

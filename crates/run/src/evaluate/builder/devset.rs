@@ -9,7 +9,7 @@ use crate::contract::{Example, MetricSpec, Requirement};
 use crate::evaluate::input::Devset;
 use crate::evaluate::row::{MetricEntry, requirements};
 
-/// The rows of a devset.
+/// A type that you can pass as the rows of a devset.
 ///
 /// You can pass any [`IntoIterator`] over rows of type `G`. If `G` can be deserialized, you can also pass the path of a
 /// file.
@@ -26,11 +26,11 @@ pub trait DevsetRows<G, Kind> {
     fn set<P>(self, builder: &mut EvaluateBuilder<G, P>);
 }
 
-/// Marks an argument, a devset or input names, passed as a list.
+/// Marks a devset or input names that are passed as a list.
 #[doc(hidden)]
 pub enum ByList {}
 
-/// Marks an argument, a devset or input names, passed as a string or a path.
+/// Marks a devset or input names that are passed as a string or a path.
 #[doc(hidden)]
 pub enum ByName {}
 
@@ -50,7 +50,7 @@ where
     }
 }
 
-/// The names of a program's inputs.
+/// A type that you can pass as the names of a program's inputs.
 ///
 /// You can pass a single name, or any [`IntoIterator`] over names.
 ///
@@ -91,8 +91,8 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Keeps a sample of the devset, in its order. The hash of a row's id and the seed decides whether it is included,
-    /// so adding rows replaces few others.
+    /// Keeps a sample of the devset, in devset order. A hash of a row's id and the seed determines whether the row is
+    /// included, so adding rows replaces few others.
     pub(crate) fn sampled(mut self, rows: usize, seed: u64) -> Self {
         self.devset = self.devset.sampled(rows, seed);
         self

@@ -21,7 +21,7 @@ use crate::evaluate::report::ProgressDisplay;
 use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, Sample};
 use crate::messages::escape;
 
-/// The maximum absolute value of a failure score: any mean that includes it, times 100, is finite.
+/// The maximum absolute value of a failure score. Any mean that includes it stays finite when it is multiplied by 100.
 const MAX_FAILURE_SCORE: f64 = 1e300;
 
 /// A builder for an [`Evaluate`](crate::Evaluate).
@@ -42,7 +42,7 @@ pub struct EvaluateBuilder<G, P> {
     pub(in crate::evaluate) options: Options<G, P>,
 }
 
-/// Settings of rows with dynamic fields.
+/// Settings for rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     /// Sets which fields of a row the program receives.
     ///
@@ -187,7 +187,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         builder
     }
 
-    /// Returns why no metric can judge a sample of the rows, if so.
+    /// Returns the reason why no metric can judge a sample of the rows, if there is one.
     pub(in crate::evaluate) fn needs_all_rows(&self) -> Option<&'static str> {
         if self.options.early.is_some() {
             return Some(
@@ -446,7 +446,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Returns the first item whose key an earlier one has.
+/// Returns the first item that has the same key as an earlier one.
 fn first_duplicate<T, K: Eq + Hash>(items: &[T], key: impl Fn(&T) -> K) -> Option<&T> {
     let mut seen = HashSet::new();
     items.iter().find(|item| !seen.insert(key(item)))

@@ -1,6 +1,6 @@
-//! Methods of features that are off. Nothing implements their traits, so that rustc names the feature at the call.
+//! Methods of disabled features. Nothing implements their traits, so rustc names the feature at the call.
 //!
-//! Written out, because rustc would mention a macro in its message.
+//! The methods are written out, because rustc would mention a macro in its message.
 
 #[cfg(not(feature = "report"))]
 #[diagnostic::on_unimplemented(

@@ -80,7 +80,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StopSettings<G, P> {
         /// Rows that take longer are abandoned. The run cancels their programs and asynchronous metrics, and leaves
         /// these rows out of the result.
         ///
-        /// A row cannot be cancelled while it computes without awaiting anything. The run waits one more second and
+        /// A row cannot be cancelled while it computes without awaiting anything. The run waits for one more second and
         /// then ends without the row. On a single-threaded runtime, the row can hold up the run for longer.
         ///
         /// ```

@@ -62,7 +62,7 @@ where
     ///
     /// Several processes can share a store.
     ///
-    /// What a killed run paid counts towards the budget of a [`Scorer`](crate::Scorer).
+    /// Amounts that a killed run paid count towards the budget of a [`Scorer`](crate::Scorer).
     ///
     /// The store identifies a program's output by the program's inputs and [version](Self::program_version). Without a
     /// version, it cannot know which files, variables and settings the program depends on, so it keeps the outputs only
@@ -209,7 +209,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> StatisticsSettings<G, P
         self
     }
 
-    /// Like [`group_by`](Self::group_by), with the name of the field for the manifest.
+    /// Sets the grouping function like [`group_by`](Self::group_by), and the name of the field for the manifest.
     pub(crate) fn named_group(
         self,
         field: &str,

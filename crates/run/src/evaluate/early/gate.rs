@@ -10,15 +10,16 @@ use crate::evaluate::summary::MetricSummary;
 use crate::messages::escape;
 use crate::stats::{BettingTest, Interval};
 
-/// A comparison of two runs is not decided while more than this share of the rows has a score in only one of them.
+/// The maximum share of rows that may have a score in only one of two runs. Above it, a comparison of the runs is not
+/// decided.
 const MAX_LOST: f64 = 0.05;
 
 /// An upper or lower bound on a quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
-    /// The figure must be at least this value.
+    /// The quantity must be at least this value.
     AtLeast(f64),
-    /// The figure must be at most this value.
+    /// The quantity must be at most this value.
     AtMost(f64),
 }
 
@@ -51,7 +52,7 @@ pub enum End {
 }
 
 impl End {
-    /// Returns this end of the interval of a score, or the score.
+    /// Returns this end of the score's interval, or the score itself.
     pub(crate) fn of(self, summary: &MetricSummary) -> Option<f64> {
         let ci95 = summary.uncertainty.ci95();
         match self {
@@ -91,12 +92,12 @@ pub enum Figure {
         metric: String,
         /// `true` if a lower score is better.
         is_lower_better: bool,
-        /// The earlier value of each row, by id.
+        /// Each row's earlier value, by row id.
         earlier: Arc<HashMap<String, f64>>,
     },
 }
 
-/// Reads `polite >= 0.9`, `lower(polite) >= 90%`, `upper(wer) <= 0.2` or `failed <= 0.02`.
+/// Parses a gate such as `polite >= 0.9`, `lower(polite) >= 90%`, `upper(wer) <= 0.2` or `failed <= 0.02`.
 impl FromStr for EarlyGate {
     type Err = String;
 
@@ -154,7 +155,8 @@ pub fn parse_limit(text: &str) -> Option<f64> {
 }
 
 impl EarlyGate {
-    /// Returns `true` if the gate is about the rows of the run, and not about those that they are a sample of.
+    /// Returns `true` if the gate is about the rows of the run itself, and not about the population that they are
+    /// sampled from.
     pub(crate) fn is_of_rows(&self) -> bool {
         matches!(
             self.figure,
@@ -173,10 +175,10 @@ impl EarlyGate {
         }
     }
 
-    /// Returns the range of the figure, if the gate can be decided before all rows are evaluated.
+    /// Returns the range of the figure if the gate can be decided before all rows are evaluated.
     ///
     /// # Errors
-    /// Returns a message if no row decides the gate.
+    /// Returns a message if no row can decide the gate.
     pub(super) fn range<G: Sync, P: Sync>(
         &self,
         metrics: &[MetricEntry<'_, G, P>],
@@ -201,7 +203,7 @@ impl EarlyGate {
     }
 }
 
-/// Returns the range of the value that a row contributes to the mean of a metric.
+/// Returns the range of values that a row can contribute to a metric's mean.
 fn score_range<G: Sync, P: Sync>(
     name: &str,
     metrics: &[MetricEntry<'_, G, P>],
@@ -225,18 +227,18 @@ fn score_range<G: Sync, P: Sync>(
     ))
 }
 
-/// The test of a gate on the rows so far.
+/// The test of a gate on the rows evaluated so far.
 pub(super) struct GateTest {
     pub(super) gate: EarlyGate,
     /// The position of the metric.
     metric: usize,
     test: BettingTest,
-    /// `true` once the gate passes, `false` once it fails.
+    /// `true` once the gate passes, or `false` once it fails.
     pub(super) passed: Option<bool>,
     rows: u64,
     lost: u64,
-    /// `true` once the budget did not cover a row. Which rows it covers depends on the order, so those that follow are no
-    /// evidence.
+    /// `true` once the budget did not cover a row. The order of the rows determines which ones it covers, so later rows
+    /// are no evidence.
     has_gap: bool,
 }
 
@@ -293,7 +295,7 @@ impl GateTest {
         self.passed = is_above.map(|is_above| is_above == is_at_least);
     }
 
-    /// Returns the evidence for the verdict, as an e-value; `None` if no remaining row could change it.
+    /// Returns the evidence for the verdict as an e-value, or `None` if no remaining row could change the verdict.
     pub(super) fn evidence(&self) -> Option<f64> {
         let evidence = self.test.above().max(self.test.below());
         (self.test.certain().is_none()).then_some(evidence)
@@ -305,7 +307,7 @@ mod tests {
     use super::*;
     use crate::contract::Fields;
 
-    /// Returns the verdict if the first `scored` rows score 1, and the budget covers no others.
+    /// Returns the verdict if the first `scored` rows score 1 and the budget covers no others.
     fn passed_after(scored: usize, rows: usize) -> Option<bool> {
         let gate: EarlyGate = "polite >= 0.7".parse().unwrap();
         let range = Interval {

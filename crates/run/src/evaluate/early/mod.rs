@@ -25,11 +25,12 @@ use super::summary::MetricSummary;
 use crate::contract::{Outcome, ScoreKind};
 use crate::stats::{Interval, Uncertainty, confidence_sequence};
 
-/// When a run ends before all rows are evaluated.
+/// The conditions for ending a run before all rows are evaluated.
 #[derive(Debug, Clone)]
 pub(crate) struct EarlyOptions {
     pub(crate) gates: Vec<EarlyGate>,
-    /// The probability that any gate is decided wrongly; `None` waits until no remaining row can change a verdict.
+    /// The maximum probability that any gate is decided wrongly. With `None`, the run continues until no remaining row
+    /// can change a verdict.
     pub(crate) alpha: Option<f64>,
 }
 
@@ -84,15 +85,15 @@ struct State<G, P> {
     tests: Vec<GateTest>,
     /// The values of each metric with a range, in the order of evaluation.
     values: Vec<Vec<Option<f64>>>,
-    /// Rows that finished before an earlier one, by rank, with their positions in the input.
+    /// Rows that finished before an earlier row did, by rank, with their positions in the input.
     waiting: BTreeMap<u64, (u64, RowResult<G, P>)>,
-    /// The number of rows that the gates were tested on.
+    /// The number of rows used to test the gates.
     tested: u64,
     is_decided: bool,
 }
 
 impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
-    /// Reads all rows, and orders them.
+    /// Reads and orders all rows.
     ///
     /// # Errors
     /// Returns the error of the first row that can't be read.
@@ -134,7 +135,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         })
     }
 
-    /// Takes a finished row, and returns the rows whose turn it is. Ends the run once all gates are decided.
+    /// Takes a finished row and returns the rows that can now be recorded. Ends the run once all gates are decided.
     pub(crate) fn finished(
         &self,
         index: u64,
@@ -157,7 +158,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         ready
     }
 
-    /// Returns the number of finished rows that wait for an earlier one.
+    /// Returns the number of finished rows that are waiting for an earlier one.
     pub(crate) fn waiting(&self) -> usize {
         lock(&self.state).waiting.len()
     }
@@ -169,7 +170,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
 
     fn test(&self, state: &mut State<G, P>, row: &RowResult<G, P>) {
         let gates = state.tests.len() as f64;
-        // Each gate has one true hypothesis, so the errors of all gates add up to at most alpha.
+        // Each gate has one true hypothesis, so the error probabilities of all gates add up to at most alpha.
         let needed = self.alpha.map_or(f64::INFINITY, |alpha| gates / alpha);
         for test in &mut state.tests {
             test.record(row, self.failure_score, needed);
@@ -186,8 +187,8 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         state.is_decided = !is_last && state.tests.iter().all(|test| test.passed.is_some());
     }
 
-    /// Returns the rows that were not recorded: those that are not needed, if the gates are decided, or those that
-    /// wait for a row that a stop kept from finishing.
+    /// Returns the rows that were not recorded. If the gates are decided, these are the rows that are not needed.
+    /// Otherwise, they are waiting for a row that a stop kept from finishing.
     pub(crate) fn rest(&self, source: &Source<'_, G, P>) -> Vec<(u64, RowResult<G, P>)> {
         let mut state = lock(&self.state);
         let waiting = std::mem::take(&mut state.waiting).into_values();
@@ -209,8 +210,8 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
         rest.map(|(index, row)| (index, not_needed(row))).collect()
     }
 
-    /// Returns what the rows decided, and sets the intervals of means that were decided early. `is_complete` is `true`
-    /// if the run was not stopped.
+    /// Returns what the rows decided, and sets the intervals of the means that were decided early. `is_complete` is
+    /// `true` if the run was not stopped.
     pub(crate) fn finish(
         &self,
         summaries: &mut [Vec<MetricSummary>],
@@ -255,7 +256,7 @@ impl<G: Send + Sync, P: Send + Sync> EarlyRun<G, P> {
 }
 
 impl EarlyGate {
-    /// Returns the verdict on all rows, as in a run without an early end; `None` for a comparison.
+    /// Returns the verdict on all rows, as in a run that does not end early. Returns `None` for a comparison.
     fn holds(&self, summaries: &[Vec<MetricSummary>], failed: f64) -> Option<bool> {
         let value = match &self.figure {
             Figure::Failed => Some(failed),

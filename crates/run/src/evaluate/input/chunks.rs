@@ -6,15 +6,15 @@ use super::{Input, Numbering, OwnRows};
 use crate::contract::panic::{self, Panic};
 use crate::evaluate::error::{EvaluateError, lock};
 
-/// Decodes the rows of a chunk, up to the first error.
+/// A function that decodes the rows of a chunk, up to the first error.
 pub(crate) type Chunk<'a, G, P> =
     Box<dyn FnOnce() -> Vec<Result<Input<G, P>, EvaluateError>> + Send + 'a>;
 
 pub(crate) type Chunks<'a, G, P> = Box<dyn Iterator<Item = Chunk<'a, G, P>> + Send + 'a>;
 
-/// Chunks of rows, shared by the threads.
+/// Chunks of rows that the threads share.
 pub(crate) struct ChunkedRows<'a, G, P> {
-    /// The chunks, and how many of them were taken.
+    /// The chunks, and how many of them have been taken.
     chunks: Mutex<(Chunks<'a, G, P>, u64)>,
     delivered: Mutex<Numbering<Delivered>>,
     /// Notified when a chunk is delivered.
@@ -36,7 +36,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         }
     }
 
-    /// Returns the rows of all chunks, each decoded when its first row is read.
+    /// Returns the rows of all chunks. A chunk is decoded when its first row is read.
     pub(crate) fn into_rows(self) -> impl Iterator<Item = Result<Input<G, P>, EvaluateError>> + 'a
     where
         G: 'a,
@@ -47,11 +47,12 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         chunks.flat_map(|decode| decode())
     }
 
-    /// Decodes a chunk and moves its rows into a thread's own rows, because a thread that frees another thread's memory
-    /// waits for it. After the last chunk, there are none, and all other rows are in the own rows of other threads.
+    /// Decodes a chunk and moves its rows into a thread's own rows, because freeing another thread's memory makes a
+    /// thread wait. After the last chunk, there are no more rows to move; the remaining rows are in the own rows of
+    /// other threads.
     ///
     /// # Errors
-    /// Returns a row's error after the rows before it.
+    /// Returns a row's error only after the rows before it.
     pub(crate) fn take(&self, own: &OwnRows<G, P>) -> Result<(), (u64, EvaluateError)> {
         while lock(own).is_empty() {
             let (number, next) = {
@@ -64,7 +65,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             let rows = next.and_then(|chunk| chunk.map(|it| panic::catch(false, it)).transpose());
             let panicked = |panic: Panic| vec![Err(EvaluateError::rows_panicked(&panic.message))];
             let rows = rows.unwrap_or_else(|panic| Some(panicked(panic)));
-            // The chunks before this one, or all of them.
+            // Waits for the chunks before this one, or for all of them.
             let is_waiting = |it: &mut Numbering<Delivered>| it.rows.chunks < number;
             let delivered = self
                 .is_delivered
@@ -125,7 +126,7 @@ mod tests {
         (own.into_inner().unwrap().into(), error)
     }
 
-    /// Takes all rows, and returns the number and id of each; the error is the last.
+    /// Takes all rows and returns each row's number and id. If there is an error, it comes last.
     fn pulled(rows: &ChunkedRows<'_, u64, u64>) -> Vec<String> {
         let mut pulled = Vec::new();
         loop {

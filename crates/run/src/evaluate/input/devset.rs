@@ -21,7 +21,7 @@ use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::{EvaluateError, lock};
 use crate::messages::{escape, suggest};
 
-/// Returns the id of a row of a devset.
+/// A function that returns the id of a devset row.
 pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
 /// A row without a prediction.
@@ -50,7 +50,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         Self::Stream(Arc::new(Mutex::new(Some(rows))))
     }
 
-    /// Reads all rows of a file. Rows of another type than [`Example`] are deserialized from their gold row.
+    /// Reads all rows of a file. If the row type is not [`Example`], rows are deserialized from their gold row.
     pub(crate) fn read(file: &Path) -> Self
     where
         G: DeserializeOwned,
@@ -92,7 +92,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         Ok(())
     }
 
-    /// Returns the rows for one run. The inputs of a list are checked here, those of a stream as it is read.
+    /// Returns the rows for one run. The inputs of a list are checked here, and those of a stream as it is read.
     pub(crate) fn source<P: Send + 'static>(
         &self,
         row_id: Option<RowId<G>>,
@@ -133,7 +133,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
     }
 }
 
-/// Names a row by the setting `row_id`.
+/// Sets a row's id with the setting `row_id`.
 fn named<G, P>(mut row: Input<G, P>, row_id: Option<&RowId<G>>) -> Input<G, P> {
     if let Some(row_id) = row_id {
         (row.id, row.is_positional) = (row_id(&row.gold), false);
@@ -141,7 +141,7 @@ fn named<G, P>(mut row: Input<G, P>, row_id: Option<&RowId<G>>) -> Input<G, P> {
     row
 }
 
-/// Returns the place of a row in a random order that depends only on the ids of the rows and the seed.
+/// Returns a row's place in a random order that depends only on the row ids and the seed.
 pub(crate) fn hash_order<N: Display>(seed: u64, id: Option<&str>, position: N) -> (u128, N) {
     let id = id.map_or_else(|| position.to_string(), str::to_owned);
     let hash = XxHash3_128::oneshot_with_seed(seed, id.as_bytes());
@@ -149,7 +149,7 @@ pub(crate) fn hash_order<N: Display>(seed: u64, id: Option<&str>, position: N) -
 }
 
 impl<G: Send + Sync + 'static> Devset<G> {
-    /// Keeps a sample of the rows, in their order; see [`EvaluateBuilder`](crate::EvaluateBuilder).
+    /// Keeps a sample of the rows, in devset order; see [`EvaluateBuilder`](crate::EvaluateBuilder).
     pub(crate) fn sampled(self, count: usize, seed: u64) -> Self {
         let Self::List(rows, files) = self else {
             return self;
@@ -175,7 +175,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
 }
 
 impl Devset<Example> {
-    /// Changes each row of a list.
+    /// Applies `change` to each row of a list.
     pub(crate) fn map(self, change: impl Fn(&Example) -> Example) -> Self {
         let Self::List(rows, files) = self else {
             return self;
@@ -186,7 +186,7 @@ impl Devset<Example> {
     }
 }
 
-/// Converts a gold row to the type of the devset.
+/// Converts a gold row to the devset's row type.
 fn typed<G: DeserializeOwned + 'static, P>(
     mut row: Pair<Example, P>,
 ) -> Result<GoldRow<G>, EvaluateError> {
@@ -206,7 +206,7 @@ fn typed<G: DeserializeOwned + 'static, P>(
     Ok(changed(row, |_| Arc::new(gold), drop))
 }
 
-/// Checks that the row or the run declares inputs. Rows are numbered from 1.
+/// Checks that the row or the run declares inputs. Rows are counted from 1.
 fn check_row<G: 'static>(
     row: u64,
     gold: &G,
@@ -216,13 +216,13 @@ fn check_row<G: 'static>(
     declared.map_err(|error| EvaluateError::setting(format!("row {row}: {error}")))
 }
 
-/// Checks a list before its first row is run: each row declares its inputs, and each input is a field of at least one
-/// row that declares it.
+/// Checks a list before its first row is run. Each row must declare its inputs, and each input must be a field of at
+/// least one row that declares it.
 pub(crate) fn check_rows<'a, G: 'static>(
     rows: impl Iterator<Item = &'a G>,
     of_run: Option<&[String]>,
 ) -> Result<(), EvaluateError> {
-    // Each input with the first row that declares it, until a row has it.
+    // Each input with the first row that declares it. An input is removed once a row has it.
     let mut unknown: IndexMap<&str, Option<&Example>> = IndexMap::new();
     for (row, example) in (1..).zip(rows.map_while(as_example)) {
         let names = example.input_names(of_run);

@@ -1,8 +1,8 @@
 //! The rows of a run, before they are evaluated.
 //!
-//! Rows are numbered in the order in which they are read, and their ids are checked. `source.rs` hands out rows of a
-//! list, a stream or chunks (`chunks.rs`) to a run's threads or tasks. `devset.rs` has the rows that a program is run on
-//! and checks their inputs.
+//! Rows are numbered in reading order, and their ids are checked. `source.rs` hands out rows from a list, a stream or
+//! chunks (`chunks.rs`) to a run's threads or tasks. `devset.rs` has the rows that a program is run on and checks their
+//! inputs.
 
 mod chunks;
 mod devset;
@@ -25,15 +25,15 @@ use crate::evaluate::error::{EvaluateError, EvaluateErrorKind};
 /// A row before it is evaluated.
 pub(crate) type Input<G, P> = Pair<Arc<G>, Given<P>>;
 
-/// The predictions that a row has before it is evaluated.
+/// The predictions that a row already has before it is evaluated.
 pub(crate) enum Given<P> {
-    /// None, so the program is run.
+    /// No predictions, so the program is run.
     Nothing,
     Prediction(P),
     Rollouts(Vec<P>),
 }
 
-/// Returns a row without an id. Its source numbers it.
+/// Returns a row without an id. The source that it belongs to numbers it.
 pub(crate) fn listed<G, P>(gold: Arc<G>, pred: P) -> Pair<Arc<G>, P> {
     Pair {
         is_positional: true,
@@ -58,22 +58,22 @@ pub(crate) fn changed<G, P, H, Q>(
     }
 }
 
-/// Returns `false` until a row without an id is numbered.
+/// Returns `true` once the row has an id of its own or has been numbered.
 pub(super) fn has_id<G, P>(row: &Pair<G, P>) -> bool {
     !row.is_positional || !row.id.is_empty()
 }
 
-/// A row and its position, from 0.
+/// A row and its position, counted from 0.
 pub(crate) type Numbered<G, P> = (u64, Input<G, P>);
 
-/// The next row; or the position of the row that ends the run, with its error.
+/// The next row, or the position and error of the row that ends the run.
 pub(crate) type NextRow<G, P> = Result<Numbered<G, P>, (u64, EvaluateError)>;
 
 /// Rows that a thread has taken but not yet evaluated. Once the source is empty, other threads may take them, so no row
 /// waits for a blocked thread.
 pub(crate) type OwnRows<G, P> = Mutex<VecDeque<Numbered<G, P>>>;
 
-/// Rows in reading order, with the count and ids of those read before.
+/// Rows in reading order, with the count and ids of the rows read so far.
 pub(crate) struct Numbering<S> {
     pub(crate) rows: S,
     next: u64,
@@ -112,17 +112,17 @@ impl<S> Numbering<S> {
     }
 }
 
-/// Detects duplicate ids by two keyed hashes, 128 bits in all. With 10^9 different ids, one run in 10^20 has a
+/// Detects duplicate ids with two keyed hashes, 128 bits in all. With 10^9 different ids, one run in 10^20 has a
 /// collision. An id takes 40 to 80 bytes.
 #[derive(Default)]
 pub(super) struct SeenIds {
     hashers: (RandomState, foldhash::quality::RandomState),
-    /// The place of the first row with each hash.
+    /// The location of the first row with each hash.
     places: HashMap<[u64; 2], Place, foldhash::fast::RandomState>,
     files: Vec<Arc<Path>>,
 }
 
-/// The number of a file and a line in it, both from 1; or file 0 and a row number.
+/// A file's number and a line number in it, both counted from 1. If there is no file, 0 and a row number.
 type Place = (usize, u64);
 
 impl SeenIds {
@@ -178,7 +178,7 @@ impl SeenIds {
 mod tests {
     use super::*;
 
-    /// Returns the error for rows with these ids.
+    /// Returns the message of the error for rows with these ids.
     fn error(ids: &[&str]) -> Option<String> {
         let mut seen = SeenIds::default();
         let mut rows = ids.iter().zip(0..);

@@ -24,7 +24,7 @@ use crate::evaluate::error::{EvaluateError, Level, Stop, lock};
 
 pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, EvaluateError>>;
 
-/// If reading takes this long, a thread stops taking rows, so those it has do not wait for more.
+/// If reading takes this long, a thread stops taking rows, so the rows it already has don't wait for more.
 const LONG: Duration = Duration::from_micros(100);
 
 enum Rows<'a, G, P> {
@@ -36,15 +36,15 @@ enum Rows<'a, G, P> {
     Shuffled(Mutex<VecDeque<Numbered<G, P>>>),
 }
 
-/// Returns the files that the rows were read from, given whether the run was complete.
+/// A function that returns the files that the rows were read from. Its argument is `true` if the run was complete.
 type ReadFiles = Box<dyn Fn(bool) -> Vec<DataFile> + Send + Sync>;
 
-/// The rows of a run. The first error in input order ends it.
+/// The rows of a run. The first error in input order ends the run.
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     files: ReadFiles,
     error: Mutex<Option<EvaluateError>>,
-    /// The position of the row with the error: that row and later ones are not evaluated.
+    /// The position of the row with the error. That row and all later ones are not evaluated.
     error_at: AtomicU64,
 }
 
@@ -82,7 +82,7 @@ impl<'a, G, P> Source<'a, G, P> {
         Self::new(Rows::Chunks(ChunkedRows::new(chunks)))
     }
 
-    /// Returns a source that tasks can take rows from: threads only decode rows in chunks.
+    /// Returns a source that tasks can take rows from. Only threads decode rows in chunks.
     pub(crate) fn for_tasks(self) -> Self
     where
         G: Send + Sync + 'a,
@@ -103,7 +103,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    /// Returns the number of rows that are left, if it is known.
+    /// Returns the number of rows left, if it is known.
     pub(crate) fn rows_left(&self) -> Option<u64> {
         let rows = match &self.rows {
             Rows::Stream(rows, _) => match &lock(rows).rows {
@@ -120,8 +120,8 @@ impl<'a, G, P> Source<'a, G, P> {
         lock(&self.error).clone()
     }
 
-    /// Ends the run with an error about the row at this position, unless an earlier row has one. Earlier rows may still
-    /// be evaluated, because they may have errors too.
+    /// Ends the run with an error for the row at this position, unless an earlier row has an error. Earlier rows can
+    /// still be evaluated, because they may have errors too.
     pub(crate) fn fail(&self, at: u64, error: EvaluateError) {
         let mut first = lock(&self.error);
         if first.is_none() || at < self.error_at.load(Ordering::SeqCst) {
@@ -139,8 +139,8 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error_at.load(Ordering::SeqCst)
     }
 
-    /// Reads all rows and puts them in the order of the hash of their ids. Returns the place in that order of each
-    /// position.
+    /// Reads all rows and orders them by the hash of their ids. For each input position, returns the position in that
+    /// order.
     ///
     /// # Errors
     /// Returns the error of the first row that cannot be read.
@@ -186,7 +186,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    /// Returns the next row without waiting; `None` if there is none or if the source is a stream.
+    /// Returns the next row without waiting. Returns `None` if there is no row or if the source is a stream.
     pub(crate) fn take(&self, stop: &Stop) -> Option<Numbered<G, P>> {
         if stop.is_at(Level::Stopped) || self.failed() {
             return None;
@@ -199,8 +199,8 @@ impl<'a, G, P> Source<'a, G, P> {
         self.unless_error(row?)
     }
 
-    /// Moves up to this many rows into a thread's own rows, blocking until one is read. Returns `true` if the thread
-    /// got rows. It gets none at the end of the source.
+    /// Moves up to this many rows into a thread's own rows, and blocks until at least one is read. Returns `true` if
+    /// the thread got rows. At the end of the source, it gets none.
     pub(crate) fn take_several(&self, number: usize, stop: &Stop, own: &OwnRows<G, P>) -> bool {
         if stop.is_at(Level::Stopped) || self.failed() {
             return false;
@@ -272,7 +272,7 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 }
 
-/// Reads rows on a separate thread, a few ahead, because reading a pipe may block.
+/// Reads rows on a separate thread, a few rows ahead, because reading from a pipe may block.
 pub(crate) fn read_on_thread(
     rows: impl Iterator<Item = Result<Input<Example, Prediction>, EvaluateError>> + Send + 'static,
 ) -> Result<Source<'static, Example, Prediction>, EvaluateError> {
@@ -282,7 +282,7 @@ pub(crate) fn read_on_thread(
         let result = panic::catch(false, || {
             for row in rows {
                 if send.blocking_send(row).is_err() {
-                    // The run has ended.
+                    // The run has ended, so there is no receiver.
                     break;
                 }
             }

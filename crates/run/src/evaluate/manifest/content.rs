@@ -80,7 +80,7 @@ pub struct RunManifest {
     pub tags: BTreeMap<String, String>,
     /// The identity of each metric, by name.
     ///
-    /// The metrics are in the order in which you added them.
+    /// The metrics are in the order you added them.
     pub metrics: IndexMap<String, MetricIdentity>,
     /// The models that each metric's judges used, as reported by the providers.
     ///
@@ -130,7 +130,7 @@ pub struct RunManifest {
     /// The number of bootstrap samples, if intervals are bootstrapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
-    /// The seed for the random numbers of the run.
+    /// The seed for the run's random numbers.
     ///
     /// The run uses this seed to bootstrap intervals and to draw samples. The seed also determines the order of rows in
     /// a run that can end early.
@@ -258,7 +258,7 @@ impl Default for Library {
 }
 
 impl RunManifest {
-    /// Checks the texts that the caller chose.
+    /// Checks the strings that the caller chose.
     pub(crate) fn check(&self) -> Result<(), String> {
         if let Some(label) = &self.label {
             check_text("label", label)?;
@@ -278,7 +278,7 @@ impl RunManifest {
     }
 }
 
-/// The settings of a run except its metrics, on one line:
+/// Formats the settings of a run except its metrics, on one line:
 /// `baseline; prompt = v2; 8 rows of rows.jsonl (SHA-256 0123456789ab..); seed 0; dsrs-metrics 0.1.0`. Names are
 /// escaped and shortened as in messages.
 ///
@@ -331,7 +331,7 @@ impl fmt::Display for RunManifest {
     }
 }
 
-/// Returns the reference to the manifest of a run.
+/// Returns the reference to a run's manifest.
 pub(super) fn reference(run: &Value) -> String {
     format!("{FORMAT}-{}", &canonical_hash(run)[..32])
 }
@@ -341,7 +341,7 @@ pub(crate) fn canonical_hash(value: &Value) -> String {
     hash::sha256(json::sorted(value).to_string().as_bytes())
 }
 
-/// The suffix that turns the name of a result file into the name of its manifest.
+/// The suffix that turns a result file's name into its manifest's name.
 pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
 
 /// Returns the path of a result file's manifest.

@@ -1,12 +1,12 @@
-//! The manifest as a file beside a result file: writing it, reading it, and noticing when one of the two was changed,
+//! The manifest as a file next to a result file. Writes and reads the manifest, and detects if either file was changed,
 //! swapped or lost.
 //!
 //! The last row of a result file contains a reference to the manifest: a hash of what was measured. The manifest
 //! contains the hash of the result file and its own checksum.
 //!
-//! Two files cannot be replaced at once. So the new manifest is written under its staged name before the result file is
-//! replaced, and then renamed. In between, the manifest under the final name describes the old result file, and readers
-//! use the staged one if it describes the file.
+//! Two files cannot be replaced at once. The new manifest is therefore written under its staged name before the result
+//! file is replaced, and then renamed. In between, the manifest under the final name describes the old result file, and
+//! readers use the staged one if it describes the new file.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -27,10 +27,10 @@ use crate::named_files::open_regular;
 /// The key in the last row of a result file that holds the reference to the manifest.
 pub(crate) const REFERENCE_KEY: &str = "manifest";
 
-/// Why a run without a reference has no manifest.
+/// The reason given if a run without a reference has no manifest.
 pub(crate) const NO_MANIFEST: &str = "it has no manifest";
 
-/// The key of the checksum: the hash of all other keys.
+/// The key of the checksum, which is the hash of all other keys.
 const CHECKSUM: &str = "checksum";
 
 /// The maximum size of a manifest that is read, in bytes.
@@ -71,7 +71,8 @@ impl Manifest {
     }
 }
 
-/// Returns the manifest of a result file, or why it has none. `references` are the manifest references in its rows.
+/// Returns the manifest of a result file, or the reason it has none. `references` are the manifest references in the
+/// file's rows.
 ///
 /// # Errors
 /// Returns a [`ManifestError`] if the manifest cannot be read, was changed, or does not belong to the file.
@@ -109,8 +110,8 @@ pub(crate) fn staged_path(file: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Finishes the replacement of a result file if the process was killed during it: publishes the staged manifest if it
-/// describes the file, and removes it if not.
+/// Finishes the replacement of a result file if the process was killed during it. Publishes the staged manifest if it
+/// describes the file, and removes it otherwise.
 pub(crate) fn finish_replacement(file: &Path) -> io::Result<()> {
     let staged = staged_path(file);
     match find_at(&staged, file, &[]) {
@@ -181,7 +182,8 @@ fn missing(path: &Path, references: &[String]) -> String {
     }
 }
 
-/// Returns an error if the manifest says that a later version wrote the result file, whose rows may be invalid here.
+/// Returns an error if the manifest says that a later version wrote the result file, because its rows may be invalid
+/// here.
 pub(crate) fn check_version_of(file: &Path) -> Result<(), ManifestError> {
     #[derive(Deserialize)]
     struct Version {
@@ -209,7 +211,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Parses and checks a manifest. Also returns the reference to its text, which may have keys that this version does not
+/// Parses and checks a manifest. Also returns the reference to its text, which can have keys that this version does not
 /// know.
 fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
     let unreadable = |reason: &dyn Display| unreadable(path, reason);

@@ -1,4 +1,4 @@
-//! The models that answered for the judges of a run, as their providers reported them, counted over all rows.
+//! The models that replied to a run's judges, as reported by their providers, counted over all rows.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -110,7 +110,7 @@ impl<'a> ReportedNames<'a> {
         self.0.keys().copied()
     }
 
-    /// `m-1 and m-2`, or `none`.
+    /// Formats the names as `m-1 and m-2`, or `none`.
     pub(crate) fn joined(&self) -> String {
         match self.len() {
             0 => "none".to_owned(),
@@ -141,7 +141,8 @@ impl fmt::Display for ReportedNames<'_> {
     }
 }
 
-/// At most this many models are named per metric, because a provider may report a new fingerprint with each reply.
+/// The maximum number of models named per metric. The number is limited because a provider may report a new fingerprint
+/// with each reply.
 const MAX_NAMED: usize = 100;
 
 /// The number of replies to one metric's judge, by model.
@@ -150,7 +151,7 @@ const MAX_NAMED: usize = 100;
 /// on the order of the rows.
 #[derive(Default)]
 pub struct JudgedByTally {
-    /// The models, without counts, and the number of replies of each.
+    /// The models, without counts, and the number of replies from each.
     named: BTreeMap<JudgedBy, u64>,
     others: u64,
 }

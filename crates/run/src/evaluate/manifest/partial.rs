@@ -1,4 +1,4 @@
-//! What a part of the rows decided: the verdicts of gates before all rows were evaluated, and the estimated means of
+//! What some of the rows decided: the verdicts of gates before all rows were evaluated, and the estimated means of
 //! metrics that judged only a sample of the rows.
 
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub struct DecidedGate {
 }
 
 impl EarlyResult {
-    /// Returns how many rows decided the gates: `decided after 129 of 1,000 rows; wrong in at most 1%`.
+    /// Says how many rows decided the gates: `decided after 129 of 1,000 rows; wrong in at most 1%`.
     pub(crate) fn sentence(&self) -> String {
         let (evaluated, rows) = (thousands(self.evaluated), thousands(self.rows));
         let error = match self.alpha {
@@ -127,7 +127,7 @@ pub enum TruthMethod {
 }
 
 impl TruthMethod {
-    /// Returns the name of the method, for people.
+    /// Returns the method's display name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sample => "sample without replacement",
@@ -143,7 +143,7 @@ impl TruthResult {
         Interval { low, high }
     }
 
-    /// `100 of 1,000 judged, worth 239`
+    /// Formats the counts as `100 of 1,000 judged, worth 239`.
     pub(crate) fn counts(&self) -> String {
         let (judged, rows) = (thousands(self.judged), thousands(self.rows));
         match self.method {

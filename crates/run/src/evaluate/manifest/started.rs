@@ -1,5 +1,5 @@
-//! The manifest of a run in progress. The commit of the working folder, as printed by `git`, and the hash of the program
-//! are read while the run evaluates rows.
+//! The manifest of a run in progress. The working folder's commit, as printed by `git`, and the program's hash are read
+//! while the run evaluates rows.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -13,24 +13,24 @@ use super::content::{FORMAT, GitCommit, Manifest, ProcessManifest, RunCosts, Run
 use super::file::Hashing;
 use crate::lm::Ledger;
 
-/// The commit of the working folder, for the first run in this process that writes files. A running program was built
-/// from these files or from earlier ones.
+/// The commit of the working folder, read for the first run in this process that writes files. The running program was
+/// built from these files or from earlier ones.
 static COMMIT: OnceLock<Option<GitCommit>> = OnceLock::new();
 
-/// The hash of this process's program, once the first run that writes files has computed it.
+/// The hash of this process's program, computed by the first run that writes files.
 static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
 
-/// How long a finished run waits for git, and how long between two looks.
+/// How long a finished run waits for git, and how long it waits between two checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The maximum size of a program that is hashed, in bytes.
 const MAX_LENGTH: u64 = 1 << 30;
 
-/// Without optimizations, hashing 100 MB takes two seconds, which is too long to wait.
+/// `true` if hashing is fast. Without optimizations, hashing 100 MB takes two seconds, which is too long to wait.
 const IS_FAST: bool = !cfg!(debug_assertions);
 
-/// The manifest of a run in progress: the values available before its first row.
+/// The manifest of a run in progress, with the values available before its first row.
 pub(crate) struct StartedManifest {
     pub(crate) run: RunManifest,
     started: SystemTime,
@@ -39,13 +39,14 @@ pub(crate) struct StartedManifest {
 }
 
 impl StartedManifest {
-    /// `run` has everything but the results; `has_files` is `true` if the run writes files.
+    /// Creates the manifest. `run` has everything except the results; `has_files` is `true` if the run writes files.
     pub(crate) fn new(run: RunManifest, has_files: bool, ledger: Option<Ledger>) -> Self {
         static START: Once = Once::new();
         if has_files {
             START.call_once(|| {
                 let start = |name: &str| thread::Builder::new().name(name.to_owned());
-                // Without a thread, there is no commit, and the program is hashed at the end of the run.
+                // If the thread can't be started, no commit is recorded, and the program is hashed at the end of the
+                // run.
                 let _ = start("dsrs-git").spawn(|| COMMIT.get_or_init(commit));
                 if IS_FAST {
                     let _ = start("dsrs-program").spawn(|| PROGRAM.get_or_init(program));
@@ -82,8 +83,8 @@ impl StartedManifest {
     }
 }
 
-/// Returns the XXH3 hash of this process's executable, as 128 bits in hexadecimal, even if that takes seconds. `None` if
-/// it cannot be read or is too large.
+/// Returns the 128-bit XXH3 hash of this process's executable, in hexadecimal, even if computing it takes seconds.
+/// Returns `None` if the executable cannot be read or is too large.
 pub(crate) fn executable() -> Option<String> {
     PROGRAM.get_or_init(program).clone()
 }
@@ -98,7 +99,7 @@ fn program() -> Option<String> {
     Some(hashing.described().xxh3)
 }
 
-/// Waits for git.
+/// Waits for git and returns the commit.
 fn known_commit() -> Option<GitCommit> {
     let asked = Instant::now();
     while COMMIT.get().is_none() && asked.elapsed() < PATIENCE {
@@ -116,14 +117,14 @@ fn unreadable(error: String) -> Option<GitCommit> {
     })
 }
 
-/// Returns the commit; `None` without git, or outside a repository.
+/// Returns the commit, or `None` if git is missing or the folder is not in a repository.
 fn commit() -> Option<GitCommit> {
     let folder = std::env::current_dir().unwrap_or_default();
     let is_repository = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
     if !folder.ancestors().any(is_repository) {
         return None;
     }
-    // Runs no hooks and no file system monitor.
+    // Git runs no hooks and no file system monitor.
     let output = Command::new("git")
         .args(["-c", "core.fsmonitor=false"])
         .args(["-c", "core.hooksPath=/dev/null"])
@@ -150,7 +151,7 @@ fn commit() -> Option<GitCommit> {
     let mut headers = headers.into_iter();
     let commit = headers.find_map(|line| line.strip_prefix("# branch.oid "));
     Some(GitCommit {
-        // A new repository has none.
+        // A new repository has no commit.
         commit: commit.filter(|it| *it != "(initial)").map(str::to_owned),
         is_changed: Some(!changes.is_empty()),
         error: None,

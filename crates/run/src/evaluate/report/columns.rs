@@ -4,8 +4,8 @@
 //! `NAME.confidence`, `NAME.details`, `NAME.feedback` and `NAME.cost_msats`, and keys that only some rows have, such as
 //! `NAME.error` and `NAME.parts`. `repeats` and `manifest`, which only the last row has, come last.
 //!
-//! If rows have more than 1,000 different fields, for example because their keys are ids, one column each would make the
-//! file huge. Then `gold`, `pred` or `attributes` is a single column of JSON objects.
+//! If rows have more than 1,000 different fields, for example because their keys are ids, a column for each field would
+//! make the file huge. In that case, `gold`, `pred` or `attributes` is a single column of JSON objects.
 //!
 //! The columns are known only after the last row, so the lines are read twice, in chunks on all threads.
 
@@ -24,10 +24,10 @@ use serde_json::{Map, Value};
 use super::spool::{CHUNK, Chunk, Spool};
 use crate::data::Key;
 
-/// Fields with more columns are packed.
+/// The maximum number of columns for fields. If there are more, the fields are packed into one column.
 const MAX_COLUMNS: usize = 1_000;
 
-/// The type of the values of a column.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// All values are null.
@@ -93,7 +93,7 @@ impl<'l, V: Deserialize<'l>> Visitor<'l> for EntriesVisitor<V> {
 
 type Fields<'l> = Entries<'l, &'l RawValue>;
 
-/// The order of columns: names, and prefixes of the names of fields. The scores have no prefix.
+/// The order of columns: their names, or the prefixes of fields' names. Scores have no prefix.
 const ORDER: [&str; 17] = [
     "id",
     "gold",
@@ -163,7 +163,7 @@ fn each_cell<'l>(line: &'l str, mut each: impl FnMut(Rank, &str, &'l str)) -> io
     Ok(())
 }
 
-/// The columns of rows, in the order in which they were found.
+/// The columns of rows, in the order they were found.
 type Found = IndexMap<String, (Rank, Kind), RandomState>;
 
 fn found_in(chunk: Chunk) -> io::Result<Found> {
@@ -256,7 +256,7 @@ impl Layout {
     }
 }
 
-/// Returns the text of a JSON string; `None` for any other value.
+/// Returns the text of a JSON string, or `None` for any other value.
 pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
     let text = value.strip_prefix('"')?.strip_suffix('"')?;
     let parsed = || serde_json::from_str(value).map_or(text.into(), Cow::Owned);

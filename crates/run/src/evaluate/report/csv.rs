@@ -42,7 +42,7 @@ pub(super) fn export(lines: &Spool, out: &mut impl Write, escape_formulas: bool)
     lines.map_chunks(is_full, format, |rows| out.write_all(&rows))
 }
 
-/// No further fields: ends a row.
+/// Marks the end of a row, because it contains no further fields.
 const END: Option<&[u8]> = None;
 
 fn finished(rows: Writer<Vec<u8>>) -> io::Result<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! One result row as a line of JSON, the format in which rows are stored on disk and exported.
+//! One result row as a line of JSON, the format used to store rows on disk and to export them.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -8,11 +8,12 @@ use crate::contract::{Fields, Outcome, ProgramRun};
 use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 
-/// Appends a row, without a line break. If the third argument is `true`, the line has the gold row and the prediction. A
-/// row that cannot be serialized, such as a map with numeric keys, is still written, so no paid score is lost.
+/// A function that appends a row, without a line break. If the third argument is `true`, the line has the gold row and
+/// the prediction. A row that cannot be serialized, such as a map with numeric keys, is still written, so no paid score
+/// is lost.
 pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], bool, &mut Vec<u8>);
 
-/// `{"id": .., "scores": {..}}`, for rows that are not written to files or that cannot be serialized
+/// Appends `{"id": .., "scores": {..}}`, for rows that are not written to files or that cannot be serialized.
 pub(crate) fn score_line<G, P>(
     row: &RowResult<G, P>,
     metrics: &[String],
@@ -22,8 +23,8 @@ pub(crate) fn score_line<G, P>(
     drop(serde_json::to_writer(line, &Line::of(row, metrics)));
 }
 
-/// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`, plus latency, tokens and
-/// cost of the program's run
+/// Appends `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`, plus the
+/// latency, tokens and cost of the program's run.
 pub(crate) fn row_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],
@@ -54,7 +55,7 @@ pub(super) fn raw(value: &impl Serialize) -> Box<RawValue> {
         .unwrap_or_default()
 }
 
-/// The keys of a line, in order. A repeat of a row is a line without those that its row has.
+/// The keys of a line, in order. The line of a repeat omits the keys that belong to its row.
 #[derive(Default, Serialize)]
 struct Line<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]

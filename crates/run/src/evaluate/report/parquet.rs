@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// Returns a column of these cells. A cell whose value has another type is null.
+    /// Returns a column of these cells. If a cell's value has a different type, the cell is null.
     fn array(self, cells: &[Option<Cow<'_, str>>]) -> ArrayRef {
         let cells = cells.iter().map(Option::as_deref);
         match self {

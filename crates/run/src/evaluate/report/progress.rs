@@ -74,7 +74,7 @@ impl Progress {
         self.shown = Shown::Nothing;
     }
 
-    /// Removes the line when the output goes elsewhere.
+    /// Removes the line if the output goes elsewhere.
     #[cfg(feature = "html")]
     pub(crate) fn clear(self) {
         #[cfg(feature = "report")]
@@ -96,7 +96,7 @@ impl Progress {
         }
     }
 
-    /// `120/1190 rows, 31.5/s, 34 s left: 74.17% (89/120, 0 failed)`
+    /// Formats progress as `120/1190 rows, 31.5/s, 34 s left: 74.17% (89/120, 0 failed)`.
     fn line(&self, rows: u64, message: &str) -> String {
         #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
         let rate = rows as f64 / self.started.elapsed().as_secs_f64().max(1e-9);

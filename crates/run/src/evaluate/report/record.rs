@@ -56,11 +56,11 @@ pub struct ResultRow {
     pub cost_msats: Option<u64>,
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
-    /// The hash of the gold row, the same in every format. `None` without a gold row, or in a file from an earlier
-    /// version.
+    /// The hash of the gold row, which is the same in every format. This is `None` if there is no gold row, or if an
+    /// earlier version wrote the file.
     #[serde(default, deserialize_with = "hash")]
     pub(crate) gold_hash: Option<u64>,
-    /// The hash of the prediction. `None` without a prediction, or in a file from an earlier version.
+    /// The hash of the prediction. This is `None` if there is no prediction, or if an earlier version wrote the file.
     #[serde(default, deserialize_with = "hash")]
     pub(crate) pred_hash: Option<u64>,
     /// `true` if the row is identified by its position.
@@ -76,7 +76,7 @@ pub struct ResultRow {
     /// The result of each metric, in file order.
     #[serde(deserialize_with = "unique_entries")]
     pub scores: IndexMap<String, ResultScore>,
-    /// The scores of the repeats. Reading a row computes the shares from them and leaves this empty.
+    /// The scores of the repeats. Reading a row computes the shares from them and leaves this list empty.
     #[serde(default)]
     pub(crate) repeats: Vec<RepeatScores>,
     /// `true` if the file format has columns, like CSV.
@@ -100,7 +100,7 @@ struct RepeatScore {
     passed: Option<bool>,
 }
 
-/// Reads a gold row or prediction of any type; `None` if it has no fields.
+/// Reads a gold row or prediction of any type. Returns `None` if it has no fields.
 fn any_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     let value = Option::<UniqueKeys>::deserialize(from)?.map(|UniqueKeys(value)| value);
     Ok(value.filter(|value| value.as_object().is_none_or(|fields| !fields.is_empty())))
@@ -112,7 +112,7 @@ fn hash<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     text.map(hash).transpose()
 }
 
-/// The result of a metric for one row.
+/// A metric's result for one row.
 ///
 /// The metric can also be a component of a composite metric.
 ///
@@ -149,7 +149,7 @@ pub struct ResultScore {
     /// The budget in millisatoshis, if it did not cover the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_msats: Option<u64>,
-    /// The row's probability of being drawn into the sample. `None` if the row was drawn.
+    /// The row's probability of being drawn into the sample, or `None` if the row was drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
     /// The named scores of the metric, such as `precision`.
@@ -175,8 +175,8 @@ pub struct ResultScore {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub components: IndexMap<String, ResultScore>,
-    /// The contribution to the score of all rows, which lets `compare` compute that score again. Only a metric has one,
-    /// not a component. A contribution of a user's own type is not written.
+    /// The row's contribution to the score over all rows. `compare` uses it to compute that score again. Only a metric
+    /// has a contribution, not a component. Contributions of user-defined types are not written.
     #[serde(
         default,
         deserialize_with = "restored",
@@ -184,7 +184,8 @@ pub struct ResultScore {
         skip_serializing_if = "has_no_record"
     )]
     pub(crate) corpus: Option<Counted>,
-    /// `true` if the value is the mean of repeats that each pass or fail. A baseline has it instead of the repeats.
+    /// `true` if the value is the mean of repeats that each pass or fail. Baselines contain this instead of the
+    /// repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_share: bool,
     /// `true` if an offline judge scored the row without a language model.
@@ -194,7 +195,7 @@ pub struct ResultScore {
     pub is_judged_offline: bool,
 }
 
-/// The outcome of a metric for a row.
+/// A metric's outcome for a row.
 ///
 /// The variants have the same names as those of [`Outcome`](dsrs_metrics_core::Outcome).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -317,7 +318,7 @@ impl ResultRow {
         })
     }
 
-    /// Drops the explanations and feedback of the metrics.
+    /// Drops the metrics' explanations and feedback.
     #[doc(hidden)]
     pub fn drop_texts(&mut self) {
         for score in self.scores.values_mut() {
@@ -544,7 +545,7 @@ fn has_no_record(corpus: &Option<Counted>) -> bool {
     corpus.as_ref().and_then(Counted::record).is_none()
 }
 
-/// Returns a row's contribution to a score of all rows.
+/// Returns a row's contribution to a score over all rows.
 fn contribution(outcome: &Outcome) -> Option<Counted> {
     match outcome {
         Outcome::Counted(counted) => Some(counted.contribution()),
@@ -556,7 +557,8 @@ fn is_verdict(value: Option<f64>, passed: Option<bool>) -> bool {
     passed.is_some_and(|passed| value == Some(f64::from(u8::from(passed))))
 }
 
-/// Returns `true` if at least one repeat has a score and each score is pass or fail. A repeat is a value and a verdict.
+/// Returns `true` if at least one repeat has a score and each score is pass or fail. Each item is a repeat's value and
+/// verdict.
 fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> bool {
     let scored = repeats.filter(|(value, _)| value.is_some());
     scored
@@ -565,7 +567,7 @@ fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> b
         .unwrap_or(false)
 }
 
-/// Returns `true` if the metadata of a score or one of its components has the label of the offline judge.
+/// Returns `true` if the metadata of a score or one of its components has the offline judge's label.
 fn is_judged_offline(
     metadata: &Map<String, Value>,
     components: &IndexMap<String, ResultScore>,

@@ -42,7 +42,7 @@ pub(crate) struct ResultFiles {
 }
 
 impl ResultFiles {
-    /// Creates the temporary files, so an unwritable target is an error before any row is evaluated.
+    /// Creates the temporary files. If a target is not writable, this fails before any row is evaluated.
     pub(crate) fn create(
         targets: &[(Format, PathBuf)],
         escape_formulas: bool,
@@ -71,8 +71,8 @@ impl ResultFiles {
         written.map_err(|error| self.spool_failed(error))
     }
 
-    /// Writes all targets in input order, even if one of them fails. After a failure, the spool file is kept and the
-    /// error names it.
+    /// Writes all targets in input order, even if one of them fails. After a failure, the spool file is kept, and the
+    /// returned error names it.
     pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
         let spooled = self.spool.finish(manifest.run.reference());
         spooled.map_err(|error| self.spool_failed(error))?;
@@ -178,7 +178,7 @@ struct Target {
     format: Format,
     path: PathBuf,
     file: OutputFile,
-    /// `None` for a pipe or device.
+    /// The manifest's file, or `None` if the target is a pipe or device.
     manifest: Option<OutputFile>,
     is_published: bool,
 }

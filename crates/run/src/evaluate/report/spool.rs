@@ -17,7 +17,7 @@ pub(super) const CHUNK: usize = 1 << 20;
 /// The maximum size of the lines that are sorted in memory, in bytes.
 const MAX_LATEST: usize = 1 << 20;
 
-/// The lines of rows, with line breaks, in the order in which the rows finished.
+/// The lines of rows, with line breaks, in the order the rows finished.
 #[derive(Default)]
 pub(crate) struct Lines {
     rows: Vec<(u64, Range<usize>)>,
@@ -46,7 +46,7 @@ impl Lines {
 struct SpooledLine {
     row: u64,
     offset: u64,
-    /// In bytes, with the line break.
+    /// The length in bytes, including the line break.
     length: usize,
 }
 
@@ -57,12 +57,12 @@ pub(super) struct Spool {
     latest: Lines,
     lines: Vec<SpooledLine>,
     end: u64,
-    /// The reference to the manifest, which the last row gets when it is read.
+    /// The reference to the manifest, which is added to the last row when that row is read.
     reference: String,
 }
 
 impl Spool {
-    /// Creates the file in the folder of another one. Only its owner can read it.
+    /// Creates the file in the folder of another file. Only the owner can read it.
     pub(super) fn beside(target: &Path) -> io::Result<Self> {
         let (file, path) = hidden_beside(target, true)?;
         Ok(Self {

@@ -1,8 +1,8 @@
 //! The gate between two tiers of metrics, and its budget. Metrics of the second tier cost something, so they run only
 //! where the first tier passes and the budget allows.
 //!
-//! A call's cost is reserved before it, settled after it, and released if it fails. `rollouts.rs` decides which calls are
-//! made. Models have a separate budget, in `lm/layers/budget.rs`.
+//! A call's cost is reserved before the call, settled after it, and released if the call fails. `rollouts.rs` decides
+//! which calls are made. Models have a separate budget, in `lm/layers/budget.rs`.
 
 use std::pin::pin;
 use std::sync::Mutex;
@@ -48,7 +48,8 @@ impl BudgetReport {
     }
 }
 
-/// Returns the names of the metrics that reject the outcomes of the first tier; `None` if the outcomes pass.
+/// A function that returns the names of the metrics that reject the first tier's outcomes, or `None` if the outcomes
+/// pass.
 pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + Sync>;
 
 /// The gate between two tiers of metrics, with their budget. All clones of an evaluation share it.
@@ -101,11 +102,12 @@ impl Gate {
         account.spent = account.spent.saturating_add(total.saturating_sub(known));
     }
 
-    /// Reserves the maximum cost of these calls, given by metric position: all or nothing. Waits while calls in progress
-    /// might release enough, so a row is skipped because of what was spent, not because of what runs concurrently.
+    /// Reserves the maximum cost of these calls, which are given by metric position. If the budget does not cover all
+    /// of them, nothing is reserved. Waits while calls in progress might release enough, so a row is skipped because of
+    /// what was spent, not because of what runs concurrently.
     ///
     /// # Errors
-    /// Returns the budget if it does not cover them.
+    /// Returns the budget if it does not cover the calls.
     pub(crate) async fn reserve<'a>(
         &'a self,
         calls: Vec<usize>,
@@ -143,7 +145,7 @@ impl Gate {
         }
     }
 
-    /// Returns `None` if the amount may become available as calls in progress settle.
+    /// Tries to reserve an amount. Returns `None` if the amount may become available as calls in progress settle.
     fn try_reserve(&self, limit: u64, msats: u64) -> Option<Result<(), u64>> {
         let mut account = lock(&self.account);
         let fits = |taken: u64| taken.checked_add(msats).is_some_and(|total| total <= limit);
@@ -159,7 +161,7 @@ impl Gate {
         self.max_costs[metric].load(Ordering::Relaxed)
     }
 
-    /// Adds a call whose outcome is stored. It is not paid for again.
+    /// Adds a call whose outcome is stored. The call is not paid for again.
     pub(crate) fn restore(&self, metric: usize, cost: u64, spending: &Mutex<Spending>) {
         let reserved = self.limit.map_or(0, |_| self.max_cost(metric));
         self.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
@@ -183,12 +185,13 @@ pub(crate) struct Charge<'a> {
     metric: usize,
     msats: u64,
     spending: &'a Mutex<Spending>,
-    /// The number of the call in a store that lists it as reserved. It counts as spent until its cost is known.
+    /// The call's number in a store that lists it as reserved. The reserved amount counts as spent until the call's
+    /// cost is known.
     open: Option<(Store, i64)>,
 }
 
 impl Charge<'_> {
-    /// Returns the limit of the budget; 0 if there is none.
+    /// Returns the limit of the budget, or 0 if there is none.
     pub(crate) fn limit(&self) -> u64 {
         self.gate.limit.unwrap_or_default()
     }
@@ -210,7 +213,7 @@ impl Charge<'_> {
         self.gate.max_costs[self.metric].fetch_max(cost, Ordering::Relaxed);
         let of_call = self.close(cost);
         if let Some((store, number)) = self.open.take() {
-            // If this fails, the call counts with its reserved amount.
+            // If this fails, the call counts as costing its reserved amount.
             let _ = store.settle_msats(number, cost);
             self.gate.kept.fetch_add(cost, Ordering::Relaxed);
         }

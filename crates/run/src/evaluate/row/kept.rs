@@ -86,7 +86,7 @@ struct StoredOutput<P, R> {
 #[derive(Serialize, Deserialize)]
 struct StoredPrediction<P> {
     value: P,
-    /// `true` if its values are untyped strings, like those of a CSV file.
+    /// `true` if the output's values are untyped strings, like those of a CSV file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_textual: bool,
 }
@@ -95,8 +95,8 @@ struct StoredPrediction<P> {
 pub(crate) struct RunStore<G, P> {
     scope: Scope,
     options: StoreOptions<G, P>,
-    /// What the program's outputs depend on besides its inputs; `None` if they are not kept, because predictions are
-    /// given or the executable cannot be read.
+    /// What the program's outputs depend on besides its inputs. This is `None` if outputs are not kept, because
+    /// predictions are given or the executable cannot be read.
     program: Option<Value>,
     /// The unfinished run of a program without a version.
     open_run: Option<OpenRun>,
@@ -106,7 +106,7 @@ pub(crate) struct RunStore<G, P> {
     totals: [AtomicU64; 3],
 }
 
-/// The numbers of results that a run paid for and reused from its store.
+/// How many results a run paid for, and how many it reused from its store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUse {
@@ -121,7 +121,8 @@ pub struct StoreUse {
 }
 
 impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
-    /// Opens the store of a run. A program has the version that you set, or else the hash of its executable.
+    /// Opens the store of a run. The program's version is the one that you set, or otherwise the hash of its
+    /// executable.
     pub(crate) fn open(
         options: &StoreOptions<G, P>,
         plan: &Plan<'_, G, P>,
@@ -186,7 +187,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
         }
     }
 
-    /// Returns the error that prevents anything else from being kept.
+    /// Returns the error that keeps further results from being stored, if there is one.
     pub(crate) fn error(&self) -> Option<LmError> {
         self.scope.error()
     }
@@ -211,7 +212,7 @@ impl<G: Send + Sync, P: Send + Sync> RunStore<G, P> {
     }
 }
 
-/// A row of a run with a store. Its results are kept by the number of the rollout.
+/// A row of a run with a store. Its results are kept by rollout number.
 pub(crate) struct KeptRow<'a, G, P> {
     run: &'a RunStore<G, P>,
     /// The key of the program's output, without the number.
@@ -242,7 +243,7 @@ impl<G, P> KeptRow<'_, G, P> {
     /// Keeps the output of the program. Failures are not kept, so the program runs again.
     pub(crate) fn keep_output(&self, number: u32, predicted: &ProgramResult<P>) {
         self.scope.count(false);
-        // A prediction that cannot be serialized, such as one with NaN in a typed field, is made again.
+        // A prediction that cannot be serialized, such as one with NaN in a typed field, is computed again.
         if let Some(key) = self.output_key(number)
             && let Ok((prediction, run)) = predicted
             && let Some(output) = (self.run.options.encode)(prediction, run)
@@ -253,7 +254,7 @@ impl<G, P> KeptRow<'_, G, P> {
         }
     }
 
-    /// Returns the kept evaluations of a prediction.
+    /// Returns the keys of a prediction's kept evaluations.
     pub(crate) fn scores(&self, call: &MetricCall<'_, G, P>, number: u32) -> KeptScores {
         let run = self.run;
         let row = (!run.metrics.is_empty()).then(|| (run.options.content)(call));
@@ -266,7 +267,7 @@ impl<G, P> KeptRow<'_, G, P> {
         run.metrics.iter().filter_map(key).collect()
     }
 
-    /// Returns the stored outcomes that the metrics can have.
+    /// Returns the stored outcomes that are possible for the metrics.
     pub(crate) fn known(&self, keys: &KeptScores, plan: &Plan<'_, G, P>) -> HashMap<usize, Outcome>
     where
         G: Sync,
@@ -282,7 +283,7 @@ impl<G, P> KeptRow<'_, G, P> {
     }
 
     /// Keeps an outcome, unless it must be evaluated again. That applies to a failure that cost nothing, a row that the
-    /// budget did not cover, and a contribution to a score of all rows, whose type the metric's author defines.
+    /// budget did not cover, and a contribution to a score over all rows, whose type the metric's author defines.
     pub(crate) fn keep(&self, key: Option<&Key>, outcome: &Outcome) {
         let Some(key) = key.filter(|_| !outcome.is_skipped()) else {
             return;
@@ -321,7 +322,7 @@ impl<G, P> Drop for KeptRow<'_, G, P> {
     }
 }
 
-/// The keys of the evaluations of one prediction that are kept, by the position of the metric.
+/// The keys of a prediction's kept evaluations, by metric position.
 pub(crate) type KeptScores = HashMap<usize, Key>;
 
 /// The key of a result.
@@ -341,7 +342,8 @@ impl Key {
 /// An unfinished run of a program without a version.
 struct OpenRun {
     key: Key,
-    /// Distinguishes its outputs from those of other runs: the process that began it, and its number in the store.
+    /// Distinguishes this run's outputs from those of other runs. Consists of the process that began the run and the
+    /// run's number in the store.
     begun: String,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct MetricEntry<'a, G, P> {
     pub(crate) range: Option<ScoreRange>,
     metric: Arc<dyn Metric<G, P> + 'a>,
     key: Option<Key>,
-    /// The rows that the metric judges; `None` if it evaluates all.
+    /// The rows that the metric judges, or `None` if it evaluates all rows.
     pub(crate) sample: Option<Sample>,
 }
 
@@ -72,7 +72,8 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
         })
     }
 
-    /// Returns the range of a row's value in the mean, which may be the failure score; `None` if there is no range.
+    /// Returns the range of values that a row can contribute to the mean, including the failure score. Returns `None`
+    /// if there is no range.
     pub(crate) fn range_with(&self, failure_score: f64) -> Option<Interval> {
         self.range.map(|range| Interval {
             low: range.min.min(failure_score),
@@ -130,7 +131,7 @@ pub(crate) fn requirements<G: Sync, P: Sync>(
 /// Returns all requirements of the metrics of a run, with the models of the current scope.
 ///
 /// # Errors
-/// Returns the first metric that cannot score any row, if that is known without a call.
+/// Returns the first metric that cannot score any row, if this is known without a call.
 pub(crate) fn checked_requirements<G: Sync, P: Sync>(
     metrics: &[MetricEntry<'_, G, P>],
 ) -> Result<Vec<Requirement>, NotReady> {
@@ -175,7 +176,7 @@ impl Sample {
     }
 }
 
-/// Names of result columns that do not belong to a metric.
+/// Returns `true` if this is the name of a result column that does not belong to a metric.
 fn is_reserved(name: &str) -> bool {
     let of_row = ["id", "gold", "pred", "attributes", "traceback"];
     let of_file = ["manifest", "repeats"];

@@ -1,10 +1,10 @@
 //! The evaluation of one row.
 //!
-//! [`Plan`] has the metrics of a run and the settings of a row; each step has a file with methods on it. `rollouts.rs`
-//! evaluates the rollouts of a row; most rows have one. It runs the program, then the metrics (`row_scores.rs`), within
-//! the limits in `plan.rs`. `gate.rs` decides which metrics of the second tier are called.
-//! `kept.rs` has what a run keeps in its store. The result is a [`RowResult`], which reduces the
-//! outcomes of several rollouts to one.
+//! [`Plan`] has the metrics of a run and the settings of a row; each step has its own file with methods on [`Plan`].
+//! `rollouts.rs` evaluates the rollouts of a row; most rows have one. It runs the program, then the metrics
+//! (`row_scores.rs`), within the limits in `plan.rs`. `gate.rs` decides which metrics of the second tier are called.
+//! `kept.rs` has what a run keeps in its store. The result is a [`RowResult`], which reduces the outcomes of several
+//! rollouts to one.
 
 mod gate;
 #[cfg_attr(
@@ -165,13 +165,13 @@ impl<G, P> RowResult<G, P> {
     }
 }
 
-/// One of the repeated evaluations of a row.
+/// One of a row's repeated evaluations.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Repeat<P> {
     /// `true` if the repeat evaluated the prediction of the row.
     pub(crate) has_pred_of_row: bool,
-    /// The repeat's own prediction. `None` if the program failed.
+    /// The repeat's own prediction, or `None` if the program failed.
     pub(crate) pred: Option<P>,
     /// The trace, usage and latency of the program.
     ///
@@ -181,7 +181,7 @@ pub struct Repeat<P> {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Returns the outcome of each metric over the repeats of a row.
+/// Returns each metric's outcome over a row's repeats.
 pub(crate) fn reduced<P>(
     repeats: &[Repeat<P>],
     metrics: usize,
@@ -219,7 +219,8 @@ fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
     Outcome::Scored(Scored::over_repeats(score, &scored, parts(&scored)))
 }
 
-/// Returns a row's value in the mean: the failure score if it failed, `None` if it has no score for another reason.
+/// Returns the value that a row contributes to the mean. This is the failure score if the row failed, and `None` if the
+/// row has no score for another reason.
 pub(crate) fn counted(outcome: &Outcome, failure_score: f64) -> Option<f64> {
     outcome
         .value()

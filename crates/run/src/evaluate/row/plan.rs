@@ -1,5 +1,5 @@
-//! The plan of a run: its metrics, how each row is evaluated, and one awaited call of user code with its deadline, second
-//! attempt and panics.
+//! The plan of a run: its metrics, how each row is evaluated, and how user code is awaited, with a deadline, a second
+//! attempt and caught panics.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::contract::{MetricCall, MetricError, MetricErrorKind, Outcome, Program
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {
     pub(crate) metrics: Vec<MetricEntry<'a, G, P>>,
-    /// How many of the metrics evaluate every row. They come first; the others judge a sample.
+    /// The number of metrics that evaluate every row. These metrics come first; the others judge a sample.
     pub(crate) cheap: usize,
     pub(crate) options: RowOptions,
     /// The metrics or components that occur more than once.
@@ -28,7 +28,7 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) is_immediate: bool,
     /// The gate, if the metrics have two tiers.
     pub(crate) gate: Option<Arc<Gate>>,
-    /// How many rollouts may run a program at once, under a gate.
+    /// How many rollouts can run a program at once under a gate.
     pub(crate) permits: Semaphore,
 }
 
@@ -92,11 +92,11 @@ pub(crate) struct RowOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) resubmit_after: Option<Duration>,
     pub(crate) traceback: bool,
-    /// How often a row is evaluated, if set. 1 differs from `None` only in the reported figures.
+    /// How many times a row is evaluated, if set. The value 1 differs from `None` only in the reported figures.
     pub(crate) repeats: Option<u32>,
     /// The score of a repeat that failed.
     pub(crate) failure_score: f64,
-    /// `true` if a row of a file that a metric cannot read ends the run.
+    /// `true` if the run ends when a metric cannot read a row from a file.
     pub(crate) rejects_unreadable: bool,
     /// `true` if the details and feedback of scores are read.
     pub(crate) is_explained: bool,
@@ -110,8 +110,8 @@ pub(super) enum Failure {
     TimedOut,
 }
 
-/// A program's prediction with the record of its run. If it returned none, the outcome of each metric and the backtrace of
-/// a panic.
+/// A program's prediction with the record of its run. If there is no prediction, each metric's outcome and the
+/// backtrace of a panic.
 pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), (Outcome, Option<String>)>;
 
 impl RowOptions {
@@ -122,7 +122,7 @@ impl RowOptions {
         is_conclusive: fn(&Result<T, E>) -> bool,
         deadline: Option<Instant>,
     ) -> Attempt<F::Output> {
-        // Boxed, because a future that is moved takes its memory twice.
+        // Boxed, because a future that is moved takes up memory twice.
         let attempts = Box::pin(self.first_of_two(start, is_conclusive));
         let Some(deadline) = deadline else {
             return attempts.await;

@@ -4,7 +4,7 @@
 //! are evaluated together: first the metrics of the first tier on each, then those of the second tier on the rollouts
 //! that pass, if the budget covers all of them.
 //!
-//! The file is long because a rollout passes its program, its metrics and its budget in order.
+//! The file is long because a rollout goes through its program, its metrics and its budget in order.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ use crate::contract::{
 use crate::evaluate::error::lock;
 use crate::evaluate::input::Input;
 
-/// The zero-based number of the current rollout of a row.
+/// The zero-based number of a row's current rollout.
 ///
 /// [`Scorer::run`](crate::Scorer::run) sets this number, and the program reads it with
 /// `Settings::get::<RolloutNumber>()`.
@@ -36,8 +36,8 @@ use crate::evaluate::input::Input;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutNumber(pub usize);
 
-/// A rollout's prediction, with the record of the run if a program was run. If it failed, the outcome of each metric and
-/// the backtrace of a panic.
+/// A rollout's prediction, with the record of the run if a program was run. If there is no prediction, each metric's
+/// outcome and the backtrace of a panic.
 type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), (Outcome, Option<String>)>;
 
 /// A rollout before it is scored.
@@ -69,7 +69,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let is_given = row.pred.is_some() || given.is_some();
         let kept = store.map(|store| store.row(&row.gold, self.inputs.as_deref(), is_given));
         self.evaluate(&mut row, given, program, kept.as_ref()).await;
-        // Without a judgement yet; a row whose program failed has all its outcomes.
+        // The row is not judged yet. A row whose program failed already has all its outcomes.
         let unsampled = Outcome::NotSampled { probability: 0.0 };
         row.outcomes.resize(self.metrics.len(), unsampled);
         row
@@ -88,7 +88,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             u32::try_from(given.len()).unwrap_or(u32::MAX)
         });
         let together = if is_gated { number.max(1) } else { 1 };
-        // The one prediction of a row is the same in all repeats, and so is its run.
+        // If a row has one prediction, it is the same in all repeats, and so is its run.
         let has_pred = row.pred.is_some();
         let mut given = given.map(|given| given.into_iter().map(|pred| Ok((pred, None))));
         row.gated = is_gated.then(Box::default);
@@ -100,7 +100,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     .map(|given| given.take(together as usize).collect()),
             };
             let numbers = first..first + together;
-            // Boxed, because a future that is moved takes its memory twice.
+            // Boxed, because a future that is moved takes up memory twice.
             let evaluated =
                 Box::pin(self.evaluate_together(&row.gold, runs, program, numbers, kept));
             let (runs, scored) = match repeats {
@@ -177,7 +177,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         scored.await
     }
 
-    /// Runs a program. Under a gate, only as many rollouts do so at once as the run allows.
+    /// Runs a program. Under a gate, the run limits how many rollouts do so at once.
     async fn run_rollout<Kind>(
         &self,
         gold: &G,
@@ -295,8 +295,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
     }
 
-    /// Evaluates the first tier on every rollout, and under a gate the second on those that pass. If the budget does not
-    /// cover all of those, the second tier is skipped, so all scores are based on the same metrics and rollouts.
+    /// Evaluates the first tier on every rollout. Under a gate, the second tier is then evaluated on the rollouts that
+    /// pass. If the budget does not cover all of them, the second tier is skipped, so all scores are based on the same
+    /// metrics and rollouts.
     async fn score_tiers<'a>(
         &'a self,
         rollouts: &'a [Rollout<'a, G, P>],
@@ -368,7 +369,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let number = rollout.new_calls(metrics).count();
             let mut charges: Vec<_> = charges.by_ref().take(number).collect();
             let kept = rollout.kept.as_ref().map(|(kept, _)| *kept);
-            // If this fails, no call has been made yet: each starts when it is awaited.
+            // If this fails, no call has been made yet, because each call starts only when it is awaited.
             kept.map_or(Ok(()), |kept| kept.record(&mut charges))?;
             if let Some(gate) = &self.gate {
                 let known = rollout.known.iter();
@@ -383,7 +384,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Ok(join_all(scored).await)
     }
 
-    /// Evaluates a row by a metric that judges a sample of the rows.
+    /// Evaluates a row with a metric that judges a sample of the rows.
     pub(crate) async fn judge(
         &self,
         row: &mut RowResult<G, P>,

@@ -19,7 +19,7 @@ use crate::contract::{
 use crate::evaluate::error::EvaluateError;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row that has a prediction without awaiting anything. Returns `None` if a metric has to wait after all.
+    /// Scores a row with a prediction, without awaiting anything. Returns `None` if a metric has to wait after all.
     pub(crate) fn score_now(&self, call: MetricCall<'_, G, P>) -> Option<RolloutOutcomes> {
         let sharing = self.sharing.as_ref();
         let memo = sharing.map(|sharing| sharing.memo(call.address()));
@@ -151,7 +151,8 @@ impl<G: Sync, P: Sync> Plan<'_, G, P> {
     }
 }
 
-/// Returns why the metric cannot read the row; `None` if it can, or if it reads NaN, which only fails the row.
+/// Returns why the metric cannot read the row. Returns `None` if the metric can read it, or if it reads NaN, which
+/// fails only the row.
 fn read_error<G: Sync, P: Sync>(
     metric: &dyn Metric<G, P>,
     gold: &G,

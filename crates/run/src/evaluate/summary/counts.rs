@@ -22,7 +22,7 @@ pub struct UnknownField {
     pub name: String,
     /// The most similar field name in the first row, if there is one.
     pub nearest: Option<String>,
-    /// The field that may be meant, or those of the first prediction.
+    /// The field that was probably meant, or the fields of the first prediction.
     #[serde(skip)]
     hint: String,
 }
@@ -37,7 +37,7 @@ impl fmt::Display for UnknownField {
 /// The running counts of one metric.
 #[derive(Default)]
 pub(crate) struct MissingTally {
-    /// Rows that lack any field.
+    /// The number of rows that lack at least one field.
     pub(super) rows: u64,
     fields: BTreeMap<String, Rows>,
     /// The first row without a field, and the fields that it has.
@@ -46,9 +46,9 @@ pub(crate) struct MissingTally {
 
 #[derive(Default)]
 struct Rows {
-    /// Rows without a value.
+    /// The number of rows without a value.
     missing: u64,
-    /// Rows without the field; the rest have `null`.
+    /// The number of rows without the field. The rest have `null`.
     absent: u64,
 }
 
@@ -99,7 +99,7 @@ impl MissingTally {
 
 /// Statistics on how much a metric's scores vary between repeats and between rows.
 ///
-/// The statistics cover only rows in which every repeat was scored or failed.
+/// The statistics cover only rows whose repeats were all scored or failed.
 ///
 /// A failed repeat counts as the failure score and does not count as a pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,11 +107,11 @@ impl MissingTally {
 pub struct RepeatSummary {
     /// The number of repeats per row.
     pub repeats: u32,
-    /// The number of rows where every repeat was scored or failed.
+    /// The number of rows whose repeats were all scored or failed.
     pub rows: u64,
     /// The number of repeats, scored or failed, across all rows.
     pub evaluations: u64,
-    /// The number of failed repeats, over all rows.
+    /// The number of failed repeats, across all rows.
     pub failed: u64,
     /// The variance between the repeats of a row, averaged over rows.
     ///
@@ -142,7 +142,7 @@ pub struct RepeatSummary {
     pub pass_hat: BTreeMap<u32, f64>,
 }
 
-/// The running sums over rows. They are exact, so no figure depends on the order of the rows.
+/// The running sums over rows. The sums are exact, so no figure depends on the order of the rows.
 #[derive(Default)]
 pub(crate) struct RepeatTally {
     pub(super) repeats: u32,

@@ -208,7 +208,7 @@ impl MetricSummary {
             .is_some_and(|repeats| repeats.repeats > 1)
     }
 
-    /// Returns a share in percent, or a number.
+    /// Formats a share as a percentage, or a number as it is.
     fn figure(&self, value: f64) -> String {
         match self.kind {
             ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
@@ -253,7 +253,7 @@ impl MetricSummary {
         Ok(())
     }
 
-    /// Returns the interval as shown in the headline, after a space: `[0.8470, 0.8794]`, in percent for a bool;
+    /// Formats the interval as shown in the headline, after a space: `[0.8470, 0.8794]`, in percent for a bool;
     /// `[not enough rows]`.
     fn interval(&self) -> String {
         let is_share = self.kind == ScoreKind::Bool && !self.has_repeats();
@@ -276,7 +276,7 @@ impl MetricSummary {
     }
 }
 
-/// The headline with its interval and its denominators: `74.87% [72.33, 77.25] (891/1190, 0 failed)`,
+/// Writes the headline with its interval and its denominators: `74.87% [72.33, 77.25] (891/1190, 0 failed)`,
 /// `0.8632 [0.8459, 0.8805] (mean of 1190/1190, 0 failed)`.
 impl fmt::Display for MetricSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -302,7 +302,7 @@ impl fmt::Display for MetricSummary {
             (self.not_needed, "not needed"),
             (self.not_sampled, "not sampled"),
         ];
-        // The counts of a sample say the last one.
+        // The counts of a sample already include the last one.
         let unscored = &unscored[..unscored.len() - usize::from(self.sampled.is_some())];
         for (count, what) in unscored.iter().filter(|(count, _)| *count > 0) {
             write!(f, ", {count} {what}")?;

@@ -132,14 +132,14 @@ impl Sample {
     }
 }
 
-/// Returns the group of a row.
+/// A function that returns a row's group.
 pub(crate) type GroupOf<G, P> = Arc<dyn Fn(&RowResult<G, P>) -> Option<String> + Send + Sync>;
 
 /// Numbers the groups in order of first occurrence.
 pub(crate) struct Groups<G, P> {
     of: GroupOf<G, P>,
     numbers: HashMap<String, u32>,
-    /// Each is its own group.
+    /// The number of rows without a group. Each of them forms its own group.
     rows_without: u64,
 }
 
@@ -166,8 +166,8 @@ impl<G, P> Groups<G, P> {
     }
 }
 
-/// Returns the value at a path: `gold.FIELD`, `pred.FIELD` or an attribute. Dots lead into objects. A missing value and
-/// `null` give `None`.
+/// Returns the value at a path: `gold.FIELD`, `pred.FIELD` or an attribute. Dots select fields of nested objects.
+/// Returns `None` if the value is missing or `null`.
 pub(crate) fn value_at(row: &RowResult<Example, Prediction>, path: &str) -> Option<String> {
     let in_attributes = || path::find(path, |name| row.attributes.get(name));
     let value = match path.split_once('.') {

@@ -68,7 +68,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub without_group: u64,
     /// The gates that you set with [`when_decided`](crate::StopSettings::when_decided) and their verdicts, if any.
     pub early: Option<EarlyResult>,
-    /// The numbers of results that the run paid for and reused from the store.
+    /// How many results the run paid for, and how many it reused from the store.
     ///
     /// This is `None` if the run has no store.
     pub store: Option<StoreUse>,
@@ -101,14 +101,15 @@ pub enum Ending {
     MaxErrors,
     /// The run was stopped by [`when`](crate::StopSettings::when) or by a signal such as Ctrl-C.
     Stopped,
-    /// The gates of [`when_decided`](crate::StopSettings::when_decided) were decided before all rows were evaluated.
+    /// The gates set with [`when_decided`](crate::StopSettings::when_decided) were decided before all rows were
+    /// evaluated.
     Decided,
     /// A result file was created but could not be written.
     OutputFailed(EvaluateError),
 }
 
 impl Ending {
-    /// Returns the name of the ending in snake case.
+    /// Returns the ending's name in snake case.
     ///
     /// Reports use this name.
     pub fn name(&self) -> &'static str {
@@ -147,7 +148,7 @@ impl<G, P> EvaluationResult<G, P> {
         self.score.map(|score| 100.0 * score)
     }
 
-    /// Returns each row as a triple of its example, its prediction and its score.
+    /// Returns each row as an `(example, prediction, score)` triple.
     ///
     /// The score is that of the first metric, as in DSPy. A failed row has the failure score, and it has no prediction
     /// if the program failed. A gated, skipped or abstained row has no score.
@@ -223,11 +224,12 @@ impl<G, P> EvaluationResult<G, P> {
     }
 }
 
+/// Writes
 /// `{"format": 1, "rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
 /// without the rows. Floats are unrounded, each in the range of its metric. `program` follows `metrics` if the program
-/// returned usage or latency. `early` follows if the run may end once its gates are decided.
-/// The ending is `complete`, `max_errors`, `stopped`, `decided` or `output_failed`. Everything but
-/// `elapsed_s` is the same at any concurrency, unless `max_errors`, a stop or a timeout ends a run or a row early.
+/// returned usage or latency. `early` follows if the run may end once its gates are decided. The ending is `complete`,
+/// `max_errors`, `stopped`, `decided` or `output_failed`. Everything but `elapsed_s` is the same at any concurrency,
+/// unless `max_errors`, a stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("EvaluationResult", 7)?;
@@ -249,7 +251,7 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// Returns one line per headline: each metric's, followed by its first named scores.
+    /// Returns one line per headline. Each metric's headline is followed by those of its first named scores.
     ///
     /// Further named scores are counted but not listed. If the run ended early, the last line says why. Score names come
     /// from rows, so they are escaped and shortened.

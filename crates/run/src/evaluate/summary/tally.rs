@@ -13,13 +13,13 @@ use crate::stats::{Bootstrap, Histogram, Moments, Uncertainty};
 /// The running counts and values of one metric.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// The counts of the rows so far. Mean and interval are computed at the end of the run.
+    /// The counts of the rows so far. The mean and the interval are computed at the end of the run.
     counts: MetricSummary,
     range: Option<ScoreRange>,
     scored: Moments,
     /// The scores, and the failure score for each failed row.
     values: Sample,
-    /// The failure score for each failed row, which a named score that occurs for the first time has too.
+    /// The failure score for each failed row. A named score starts with these values when it first occurs.
     failures: Sample,
     parts: IndexMap<String, PartTally>,
     repeats: Option<RepeatTally>,
@@ -33,7 +33,7 @@ pub(crate) struct Tally {
 struct PartTally {
     scored: Moments,
     values: Sample,
-    /// Row and position of the first occurrence; they determine the order of the named scores.
+    /// The row and position of the first occurrence, which determine the order of the named scores.
     first: (u64, usize),
 }
 
@@ -149,7 +149,7 @@ impl Tally {
         }
     }
 
-    /// Returns the score so far. A score of all rows is computed only at the end.
+    /// Returns the score so far. A score over all rows is computed only at the end.
     pub(crate) fn running_score(&self) -> String {
         let MetricSummary { scored, failed, .. } = self.counts;
         match self.counts.kind {

@@ -1,5 +1,5 @@
-//! Draws a sample in proportion from strata of a proxy, and estimates the mean of all rows from the judged ones and the
-//! proxy of all.
+//! Draws a sample from a proxy's strata, in proportion to their sizes. Estimates the mean over all rows from the judged
+//! rows and the proxy's scores for all rows.
 
 use super::{RowOfTruth, Truth};
 use crate::contract::ScoreKind;
@@ -9,7 +9,7 @@ use crate::stats::{Interval, SampledMean, Stratum, prediction_powered, sampled_s
 /// The maximum number of strata of a proxy.
 const MAX_STRATA: u64 = 5;
 
-/// A stratum with a smaller share of the sample joins its neighbour.
+/// The minimum share of the sample, in rows, for a stratum of its own. A smaller stratum joins its neighbour.
 const MIN_SHARE: f64 = 2.0;
 
 /// Draws `size` rows: the first ones of each stratum, in their random order.
@@ -29,8 +29,8 @@ pub(super) fn draw(rows: &mut [RowOfTruth], size: u64) -> Vec<TruthStratum> {
     strata
 }
 
-/// Gives each row its stratum, and returns the strata. Rows with equal scores are in the same one, and those without a
-/// score come last.
+/// Assigns each row to a stratum, and returns the strata. Rows with equal scores are in the same stratum, and rows
+/// without a score come last.
 fn stratify(rows: &mut [RowOfTruth], size: u64) -> Vec<TruthStratum> {
     let all = rows.len() as u64;
     let score = |row: &RowOfTruth| row.proxy.unwrap_or(f64::INFINITY);
@@ -57,7 +57,7 @@ fn stratify(rows: &mut [RowOfTruth], size: u64) -> Vec<TruthStratum> {
     strata
 }
 
-/// Divides a sample in proportion to the strata, by the largest remainder.
+/// Divides a sample among the strata in proportion to their sizes, by the largest remainder.
 fn allocate(strata: &mut [TruthStratum], size: u64) {
     let all = strata.iter().map(|stratum| stratum.rows).sum::<u64>();
     let all = u128::from(all.max(1));
@@ -74,7 +74,7 @@ fn allocate(strata: &mut [TruthStratum], size: u64) {
     largest.for_each(|stratum| stratum.sampled += 1);
 }
 
-/// Returns the estimate; `None` if too few rows are judged.
+/// Returns the estimate, or `None` if too few rows are judged.
 pub(super) fn estimate(truth: &Truth, name: &str, failure_score: f64) -> Option<TruthResult> {
     let sampled = truth.strata.iter().map(|stratum| stratum.sampled).sum();
     let values = truth.rows.iter().filter_map(|row| row.value);
@@ -136,13 +136,13 @@ fn note(truth: &Truth, sampled: u64, judged: u64) -> Option<String> {
         .then(|| format!("`{by}` is the same for nearly all rows, so it is not used"))
 }
 
-/// Returns how many of the rows have a score, if as many do as in the sample.
+/// Estimates how many of the rows have a score, assuming the same fraction as in the sample.
 fn answered_rows(rows: u64, sampled: u64, judged: u64) -> u64 {
     let share = judged as f64 / sampled.max(1) as f64;
     ((rows as f64 * share).round() as u64).max(judged)
 }
 
-/// Returns the judged rows by stratum; all are in the first one if there is only one.
+/// Returns the judged rows by stratum. If there is only one stratum, all rows are in it.
 fn judged_strata(truth: &Truth, number: usize) -> Vec<Stratum> {
     let mut strata = vec![Stratum::default(); number];
     for row in &truth.rows {
@@ -155,7 +155,8 @@ fn judged_strata(truth: &Truth, number: usize) -> Vec<Stratum> {
     strata
 }
 
-/// Estimates a mean of numbers. A row whose proxy has no score counts as the mean of its scores.
+/// Estimates the mean of numeric scores. If the proxy has no score for a row, the mean of the proxy's scores is used
+/// instead.
 fn powered(
     truth: &Truth,
     failure_score: f64,

@@ -1,7 +1,8 @@
 //! Metrics that judge only a sample of the rows.
 //!
 //! All other metrics evaluate every row first, and the rows wait in memory. Then the sample is drawn by the hash of the
-//! rows' ids, so it doesn't depend on concurrency. `estimate.rs` draws it, and estimates the mean of all rows.
+//! rows' ids, so it doesn't depend on concurrency. `estimate.rs` draws the sample, and estimates the mean over all
+//! rows.
 
 mod estimate;
 
@@ -102,11 +103,11 @@ struct Truth {
     proxy: Option<usize>,
     strata: Vec<TruthStratum>,
     rows: Vec<RowOfTruth>,
-    /// Rows whose program failed, so they count as the failure score without a judgement.
+    /// The number of rows whose program failed. They count as the failure score without being judged.
     failed: u64,
 }
 
-/// What the estimate knows of a row.
+/// What the estimate needs to know about a row.
 #[derive(Default)]
 struct RowOfTruth {
     /// The key of the random order.
@@ -117,7 +118,8 @@ struct RowOfTruth {
     value: Option<f64>,
 }
 
-/// A row, and the metrics that judge it: the number and position of each, and the row's place among its rows.
+/// A row and the metrics that judge it. Each metric has its number, its position, and the row's place among the
+/// metric's rows.
 pub(crate) struct SampledRow<G, P> {
     pub(crate) index: u64,
     pub(crate) row: RowResult<G, P>,
@@ -125,7 +127,7 @@ pub(crate) struct SampledRow<G, P> {
 }
 
 impl<G: Sync, P: Sync> TruthRun<G, P> {
-    /// Returns the state of a run; `None` if all metrics evaluate all rows.
+    /// Returns the state of a run, or `None` if all metrics evaluate all rows.
     pub(crate) fn new(plan: &Plan<'_, G, P>, seed: u64, max_errors: Option<u64>) -> Option<Self> {
         let (cheap, _) = plan.metrics.split_at(plan.cheap);
         let truth = |(metric, entry): (usize, &MetricEntry<'_, G, P>)| {
@@ -154,7 +156,7 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
         })
     }
 
-    /// Keeps a row until the sample is drawn. Returns `true` if so many rows failed that no other should be taken.
+    /// Keeps a row until the sample is drawn. Returns `true` if so many rows failed that no more should be taken.
     pub(crate) fn hold(&self, index: u64, row: RowResult<G, P>) -> bool {
         let mut held = lock(&self.held);
         held.failed += u64::from(row.is_failure());
@@ -162,7 +164,7 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
         self.max_errors.is_some_and(|max| held.failed >= max)
     }
 
-    /// Returns the rows, with the metrics that judge each of them. No metric judges a row of a run that was stopped.
+    /// Returns the rows, with the metrics that judge each of them. If the run was stopped, no metric judges a row.
     pub(crate) fn draw(&self, is_stopped: bool) -> Vec<SampledRow<G, P>> {
         let mut rows = std::mem::take(&mut lock(&self.held).rows);
         rows.sort_unstable_by_key(|(index, _)| *index);
@@ -185,7 +187,7 @@ impl<G: Sync, P: Sync> TruthRun<G, P> {
         lock(&self.truths[truth]).rows[place].value = counted(outcome, self.failure_score);
     }
 
-    /// Sets the scores of the metrics that judged a sample of the rows. Also returns what to know of them.
+    /// Sets the scores of the metrics that judged a sample of the rows. Returns their estimates, and notes about them.
     pub(crate) fn finish(
         &self,
         summaries: &mut [Vec<MetricSummary>],

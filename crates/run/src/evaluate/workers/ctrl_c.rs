@@ -1,5 +1,5 @@
-//! Listens for the signals that end a run, on a separate thread: a metric that blocks all threads of the runtime would
-//! otherwise delay it.
+//! Listens for the signals that end a run. A separate thread does this, because a metric that blocks all threads of the
+//! runtime would otherwise delay it.
 //!
 //! SIGTERM (`docker stop`, schedulers) and SIGHUP (a closed terminal) are handled like Ctrl-C. The first signal lets
 //! the rows in progress finish within the grace period (`mod.rs`). The second abandons them, and the third ends the
@@ -21,11 +21,12 @@ const INTERRUPTED: i32 = 130;
 /// must not wait for it.
 const MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The runs that signals stop, with their grace periods. A run that has ended stays while one of its metrics is computing,
-/// because the process may wait for its thread.
+/// The runs that signals stop, with their grace periods. A run that has ended stays in the list while one of its
+/// metrics is computing, because the process may wait for that metric's thread.
 static RUNS: Mutex<Vec<(Weak<Stop>, Duration)>> = Mutex::new(Vec::new());
 
-/// Forwards every signal to a run, from when this returns. If signals are not available, the run continues without them.
+/// Forwards every signal to a run once this function has returned. If signals are not available, the run continues
+/// without them.
 pub(crate) fn listen(stop: &Arc<Stop>, grace_period: Duration) {
     static LISTENER: Once = Once::new();
     lock(&RUNS).push((Arc::downgrade(stop), grace_period));
@@ -33,7 +34,7 @@ pub(crate) fn listen(stop: &Arc<Stop>, grace_period: Duration) {
         let (ready, is_ready) = mpsc::channel();
         let thread = thread::Builder::new().name("ctrl-c".to_owned());
         drop(thread.spawn(move || forward_all(&ready)));
-        // Fails if the thread has no signals.
+        // Fails if the thread cannot listen for signals.
         let _ = is_ready.recv();
     });
 }
@@ -97,12 +98,12 @@ fn print(line: String) {
     }
 }
 
-/// Installs the handlers, and returns a function that is ready when a signal has arrived.
+/// Installs the handlers and returns a function that is ready once a signal has arrived.
 #[cfg(unix)]
 fn signals() -> std::io::Result<impl FnMut(&mut Context<'_>) -> Poll<()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
-    // A program under `nohup` ignores that its terminal is gone.
+    // Under `nohup`, a program ignores the loss of its terminal.
     kinds.extend(Some(SignalKind::hangup()).filter(|hangup| !is_ignored(hangup.as_raw_value())));
     let signals = kinds.into_iter().map(signal);
     let mut signals: Vec<_> = signals.collect::<Result<_, _>>()?;
@@ -115,7 +116,7 @@ fn signals() -> std::io::Result<impl FnMut(&mut Context<'_>) -> Poll<()>> {
     })
 }
 
-/// Returns `true` if the process ignores a signal; `false` if `/proc` does not say.
+/// Returns `true` if the process ignores a signal. Returns `false` if `/proc` does not say.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -56,7 +56,7 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
     /// Set if rows are written.
     pub(crate) render: Option<Render<G, P>>,
-    /// `true` if gold rows and predictions are written too.
+    /// `true` if gold rows and predictions are also written.
     pub(crate) has_sides: bool,
     pub(crate) store: Option<RunStore<G, P>>,
     pub(crate) started: Instant,
@@ -87,8 +87,8 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         }
     }
 
-    /// Raises the level of the stop when a time is over. If signals are handled, the end of the grace period is reported on
-    /// standard error too. If no thread can be started, the time never ends.
+    /// Raises the stop's level after this time. If signals are handled, the end of the grace period is also reported on
+    /// standard error. If no thread can be started, the level is never raised.
     fn raise_after(&self, time: Duration, level: Level) -> Option<UntilDropped> {
         let stop = Arc::clone(&self.stop);
         #[cfg(feature = "ctrl-c")]
@@ -104,7 +104,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         })
     }
 
-    /// Adds the line of a row, if rows are written.
+    /// Adds a row's line, if rows are written.
     pub(crate) fn render(&self, index: u64, row: &RowResult<G, P>, lines: &mut Lines) {
         let Some(render) = self.render else { return };
         lines.push(index, |text| {
@@ -134,10 +134,11 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
 /// cancelled, so the run ends without it.
 pub(crate) const CANCELLATION: Duration = Duration::from_secs(1);
 
-/// A guard. Dropping it ends a thread.
+/// A guard that ends a thread when it is dropped.
 pub(super) type UntilDropped = mpsc::Sender<()>;
 
-/// Starts a thread. Its work can wait for some time; it ends once that returns `false`, because the guard was dropped.
+/// Starts a thread that runs until the returned guard is dropped. `work` receives a function that waits for some time.
+/// This function returns `false` once the guard is dropped, and `work` then ends.
 pub(super) fn until_dropped(
     name: &str,
     work: impl FnOnce(&dyn Fn(Duration) -> bool) + Send + 'static,
@@ -155,7 +156,7 @@ pub(crate) struct Collector<G, P> {
     pub(crate) has_positional: bool,
     pub(crate) failed_rows: u64,
     pub(crate) program: ProgramTotals,
-    /// Rows in the order in which they finished, each with its input position.
+    /// Rows in the order they finished, each with its input position.
     pub(crate) results: Vec<(u64, RowResult<G, P>)>,
     /// Rows at positions below this one are kept.
     pub(crate) keep_below: u64,
@@ -241,8 +242,7 @@ impl<G, P> Collector<G, P> {
         results.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Ends the display of progress. Returns the summaries of each metric: its own, followed by those of its named
-    /// scores.
+    /// Ends the progress display. Returns each metric's summaries: its own, followed by those of its named scores.
     pub(crate) fn summaries(&mut self) -> Vec<Vec<MetricSummary>> {
         let first = &self.tallies[0];
         self.progress.finish(self.rows, || first.running_score());

@@ -18,7 +18,7 @@ use crate::evaluate::report::Lines;
 use crate::evaluate::row::RowResult;
 use crate::evaluate::truth::{SampledRow, TruthRun};
 
-/// Runs the evaluation, and returns once the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
+/// Runs the evaluation, and returns once the rows are evaluated or abandoned. Dropping the future cancels the tasks.
 ///
 /// A row is read only when few tasks are waiting to start, so few rows wait for a task, and none for a thread of the
 /// runtime.
@@ -155,8 +155,8 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         self.finished(index, row, &mut Lines::default());
     }
 
-    /// Returns `true` if so many finished rows wait for an earlier one that no other row should be paid for. After a
-    /// stop, rows wait forever, and the source says that there are no more.
+    /// Returns `true` if so many finished rows are waiting for an earlier one that no further row should be paid for.
+    /// After a stop, they wait forever, and the source reports that there are no more rows.
     fn is_ahead(&self) -> bool {
         let early = self.early.as_ref();
         early.is_some_and(|early| early.waiting() >= self.options.concurrency)

@@ -1,7 +1,7 @@
 //! Rows that never wait: threads take them and evaluate them one by one.
 //!
 //! The runtime's own threads are not used, so a metric that blocks or computes for a long time delays neither timers
-//! nor tasks. A thread may take over the rows of a blocked one.
+//! nor tasks. A thread can take over the rows of a blocked one.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -32,12 +32,13 @@ struct Threads<G, P> {
     run: Arc<Run<'static, G, P>>,
     /// The rows that each thread has taken.
     rows: Vec<OwnRows<G, P>>,
-    /// A thread reads it while it evaluates rows. The others are taking rows, which may take a while.
+    /// A thread holds a read lock while it evaluates rows. Threads without a lock are taking rows, which may take a
+    /// while.
     busy: RwLock<()>,
     panic: Mutex<Option<String>>,
 }
 
-/// Runs the evaluation, and returns once the rows are evaluated or abandoned. Ends the threads if it is dropped.
+/// Runs the evaluation, and returns once the rows are evaluated or abandoned. Dropping the future ends the threads.
 pub(crate) async fn run_on_threads<G, P>(run: &Arc<Run<'static, G, P>>) -> Result<(), EvaluateError>
 where
     G: Send + Sync + 'static,
@@ -105,7 +106,7 @@ where
     }
 }
 
-/// Returns the number of threads: as many as the runtime has, which is the user's choice.
+/// Returns the number of threads. The maximum is the number of the runtime's threads, which the user chooses.
 pub(super) fn number_of_threads(concurrency: usize) -> usize {
     let runtime = Handle::current();
     match runtime.runtime_flavor() {
@@ -166,7 +167,7 @@ impl<'t, G: Send + Sync + 'static, P: Send + Sync + 'static> Worker<'t, G, P> {
         }
     }
 
-    /// Takes a row of another thread, because the source has none. Returns `true` if it took one.
+    /// Takes a row from another thread, because the source is empty. Returns `true` if there was one.
     fn take_from_another(&self) -> bool {
         let mut all = self.threads.rows.iter();
         let row = all.find_map(|rows| lock(rows).pop_front());
@@ -186,7 +187,7 @@ impl<'t, G: Send + Sync + 'static, P: Send + Sync + 'static> Worker<'t, G, P> {
             _ => None,
         };
         let Some((outcomes, traceback)) = scored else {
-            // It has no prediction, or a metric has to wait although its spec says that it is synchronous.
+            // The row has no prediction, or a metric has to wait although its spec says that it is synchronous.
             let row = plan.finish(input, &Predicted, store.as_ref());
             return self.finish(index, Handle::current().block_on(row));
         };
@@ -236,7 +237,8 @@ const MAX_FINISHED: usize = 64;
 /// A thread with this many bytes of lines adds its rows to those of the run.
 const MAX_TEXT: usize = 1 << 16;
 
-/// Only the thread itself locks its rows until the run ends, so the rows of a blocked thread are not lost.
+/// A thread's rows, shared with the run so that the rows of a blocked thread are not lost. Until the run ends, only the
+/// thread itself locks them.
 pub(crate) type SharedRows<G, P> = Arc<Mutex<ThreadRows<G, P>>>;
 
 #[derive_where(Default)]

@@ -50,7 +50,8 @@ pub struct ComparisonBuilder {
 }
 
 impl ComparisonBuilder {
-    /// Compares the metrics that both runs have and that can be compared, over the rows in both.
+    /// Makes the comparison partial: it covers only metrics that both runs have and that can be compared, over the rows
+    /// in both runs.
     #[cfg(feature = "html")]
     pub(in crate::results) fn partial(self) -> Self {
         Self {
@@ -403,7 +404,7 @@ impl ComparisonBuilder {
         Ok(names)
     }
 
-    /// Checks that every metric declared lower-is-better is one of these; `why` says why another cannot be.
+    /// Checks that every metric declared lower-is-better is one of these. `why` says why other metrics cannot be.
     pub(in crate::results) fn check_directions(
         &self,
         names: &IndexSet<&str>,
@@ -481,7 +482,8 @@ impl ComparisonBuilder {
     }
 }
 
-/// Checks that each metric in a setting is one of these, or a part of it is. `why` says what is wrong with another.
+/// Checks that each metric in a setting is known, or is a part of a known metric. `why` says what is wrong with an
+/// unknown one.
 fn check_known(
     setting: &str,
     metrics: &IndexSet<String>,
@@ -500,7 +502,7 @@ fn check_known(
     Err(ResultsError::setting(setting, message))
 }
 
-/// Returns pass or fail if both runs have only verdicts, or shares of repeats that pass.
+/// Returns the kind of a metric's scores: pass or fail if both runs have only verdicts, or shares of repeats that pass.
 fn kind_of(
     metric: Selected<'_>,
     runs: [&RunScores; 2],

@@ -43,7 +43,7 @@ impl ComparisonBuilder {
 }
 
 /// Returns a run's rows with their closeness as the score. `first` is the position of the run's first row in the
-/// closeness.
+/// closeness values.
 fn of_side(
     order: &Results,
     run: &Results,

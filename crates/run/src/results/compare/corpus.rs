@@ -1,5 +1,5 @@
-//! Compares a score of all rows, such as macro F1 or corpus BLEU. The rows of both runs have contributions, which are
-//! merged. The test and the interval merge other selections of rows.
+//! Compares a score over all rows, such as macro F1 or corpus BLEU. The rows of both runs have contributions, which are
+//! merged. The test and the interval merge different selections of rows.
 
 use indexmap::IndexSet;
 
@@ -96,7 +96,7 @@ fn score(merged: &Option<Counted>) -> Result<f64, String> {
     merged.score().map_err(|reason| reason.to_string())
 }
 
-/// Returns the score of each run over these rows. A run has none if a contribution is unknown.
+/// Returns the score of each run over these rows. A run has no score if a contribution is unknown.
 fn scores(rows: &[&Compared<Contribution<'_>>]) -> [Option<Result<f64, String>>; 2] {
     [0, 1].map(|side| {
         let mut all = None;
@@ -114,7 +114,7 @@ fn difference(sides: &[Option<Counted>; 2]) -> Option<f64> {
 }
 
 impl Testing<'_> {
-    /// Compares a score of all rows.
+    /// Compares a score over all rows.
     pub(super) fn corpus(self, name: &str, metric: &str) -> Result<MetricComparison, ResultsError> {
         let pairs = self.pairs;
         let rows = CorpusRows::of_contributions(metric, pairs);
@@ -224,8 +224,8 @@ impl Testing<'_> {
     }
 }
 
-/// Merges the rows of each group, and units into blocks if there are very many, to bound the time of a test. Also
-/// returns the number of groups or rows. `None` if a contribution is unknown.
+/// Merges the rows of each group. If there are very many units, merges them into blocks to bound the time of a test.
+/// Also returns the number of groups or rows. Returns `None` if a contribution is unknown.
 fn units(
     rows: &[&Compared<Contribution<'_>>],
     groups: Option<&Groups>,

@@ -119,7 +119,7 @@ impl DifferenceTest {
         }
     }
 
-    /// Returns the name of the test in snake case.
+    /// Returns the test's name in snake case.
     ///
     /// The JSON form uses this name.
     pub const fn name(self) -> &'static str {
@@ -253,7 +253,7 @@ impl Testing<'_> {
     }
 }
 
-/// Bets on every row that either run is better.
+/// Tests by betting on each row, once for each run.
 fn betting(differences: &[f64], range: Interval) -> (DifferenceTest, f64) {
     let mut test = BettingTest::of_population(range, 0.0);
     let differences = differences.iter();

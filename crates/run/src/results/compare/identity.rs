@@ -16,7 +16,7 @@ use crate::results::file::Results;
 use crate::results::run::Run;
 use crate::results::run_scores::Selected;
 
-/// A comparison of what two runs measured, based on their [manifests](crate::results::Manifest).
+/// Shows how two runs differ in what they measured, based on their [manifests](crate::results::Manifest).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IdentityComparison {
@@ -68,8 +68,9 @@ impl MetricDifference {
 }
 
 impl IdentityComparison {
-    /// Compares the runs and these metrics. `allowed` metrics are compared even if they differ. If `is_strict`, a
-    /// metric with different code differs. `places` are how sentences refer to the runs, such as `in A` and `in B`.
+    /// Compares the runs and these metrics. `allowed` metrics are compared even if they differ. If `is_strict` is
+    /// `true`, a metric whose code changed differs. `places` says how sentences refer to the runs, such as `in A` and
+    /// `in B`.
     pub(super) fn of(
         a: &Run,
         b: &Run,
@@ -165,7 +166,7 @@ impl IdentityComparison {
     }
 }
 
-/// `polite: judged by openai:a in A, openai:b in B`, one line per metric, followed by the notes
+/// Writes `polite: judged by openai:a in A, openai:b in B`, with one line per metric, followed by the notes.
 impl fmt::Display for IdentityComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by_name = "so metrics are compared by their names";
@@ -188,8 +189,8 @@ impl fmt::Display for IdentityComparison {
 }
 
 impl Results {
-    /// Returns sentences on how a metric differs in another run, which keeps it from being compared. `places` are the
-    /// names of the runs.
+    /// Returns a sentence for each difference that keeps a metric from being compared with the same metric in another
+    /// run. `places` are the names of the runs.
     pub(crate) fn identity_differences(
         &self,
         other: &Self,
@@ -209,8 +210,8 @@ pub(crate) fn other_code(name: &str, first: &str) -> String {
     format!("the code of `{name}` changed since {first}; bump its version if its meaning changed")
 }
 
-/// Returns a sentence if different programs made the runs, because they may have different versions of the functions
-/// that a metric calls. A different version of this library is a different program too.
+/// Returns a sentence if different programs made the runs, because a metric may then call different versions of a
+/// function. A program with a different version of this library is also a different program.
 fn note_on_program(a: &Manifest, b: &Manifest) -> Option<String> {
     let [of_a, of_b] = [a, b].map(|it| it.process.as_ref()?.program.as_deref());
     let is_same_library = a.run.library.version == b.run.library.version;

@@ -12,7 +12,7 @@ use super::sampled::SampledRows;
 use crate::contract::{Direction, ScoreKind};
 use crate::stats::holm;
 
-/// The level of the tests.
+/// The significance level of the tests.
 const LEVEL: f64 = 0.05;
 
 /// The comparison of two runs for a single metric.
@@ -63,7 +63,7 @@ pub struct MetricComparison {
     ///
     /// Rows outside a run's sample are not counted.
     pub not_compared: u64,
-    /// The mean difference if rows that only one run scored counted as failures of the other.
+    /// The mean difference if the rows that only one run scored counted as failures in the other.
     #[serde(skip)]
     pub(crate) difference_with_lost: Option<f64>,
     /// The number of rows that are not compared, by run and outcome.
@@ -229,7 +229,7 @@ impl MetricComparison {
         }
     }
 
-    /// Removes the test, because the rows cannot be looked at one after the other.
+    /// Removes the test, because the rows cannot be tested one by one.
     pub(super) fn not_sequential(mut self, reason: &str) -> Self {
         self.overall.p_value = None;
         self.not_tested = Some(format!("no sequential test, because {reason}"));
@@ -295,8 +295,8 @@ fn by_group<T>(
     compared.collect()
 }
 
-/// Returns the ids of rows in which the second run is better, and of those in which it is worse: at most this many
-/// each.
+/// Returns the ids of the rows that are better in the second run, and of the rows that are worse, with at most `limit`
+/// ids each.
 fn flipped(rows: &[Compared], testing: Testing<'_>, limit: usize) -> (Vec<String>, Vec<String>) {
     if limit == 0 {
         return <_>::default();

@@ -76,18 +76,18 @@ pub struct Comparison {
     /// Each of these rows forms its own group. Such groups are not compared separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_group: u64,
-    /// The seed of the permutation tests and of the bootstrap.
+    /// The seed for the permutation tests and the bootstrap.
     pub seed: u64,
-    /// The comparison of what the runs measured.
+    /// Shows whether the runs measured the same metrics and data.
     ///
-    /// Metrics that differ between the runs are listed here and are not compared.
+    /// Metrics that differ between the runs are listed here. They are not compared unless you allow it.
     pub identity: IdentityComparison,
     /// The compared metrics.
     ///
-    /// The metrics are in the order in which you selected them, or in the first run's order if you didn't select any.
+    /// The metrics are in the order you selected them, or in the first run's order if you didn't select any.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
-    /// Why each of the other metrics cannot be compared, in a partial comparison.
+    /// The reason each of the other metrics cannot be compared, in a partial comparison.
     #[serde(skip)]
     pub(super) reasons: HashMap<String, String>,
 }
@@ -117,7 +117,7 @@ impl Comparison {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// Returns the number of tested metrics, for which p-values are adjusted.
+    /// Returns the number of tested metrics. The p-values are adjusted for this number.
     pub(super) fn tests(&self) -> usize {
         self.metrics
             .iter()

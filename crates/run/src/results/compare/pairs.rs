@@ -18,7 +18,7 @@ pub(super) struct Pairs<'a> {
     pub(super) rows: Vec<[usize; 2]>,
     /// The ids that only one run has.
     pub(super) alone: [Vec<String>; 2],
-    /// `true` if a run has rows without ids, so pairs are by position.
+    /// `true` if a run has rows without ids, so rows are paired by position.
     pub(super) by_position: bool,
     pub(super) groups: Option<Groups>,
 }
@@ -123,13 +123,13 @@ impl<'a> Pairs<'a> {
 pub(super) struct Compared<T = f64> {
     /// The position of the pair.
     pub(super) pair: usize,
-    /// The row's score in each run, or its contribution to a score of all rows.
+    /// The row's score in each run, or its contribution to a score over all rows.
     pub(super) sides: [T; 2],
     pub(super) is_scored_in_both: bool,
 }
 
 impl Compared {
-    /// Returns how far the second run's score is above the first's; 0 if they differ only by rounding.
+    /// Returns how far the second run's score is above the first's, or 0 if they differ only by rounding.
     pub(super) fn change(&self) -> f64 {
         let [a, b] = self.sides;
         score_difference(b, a)
@@ -145,14 +145,14 @@ pub(super) struct ComparedRows<T = f64> {
     pub(super) has_verdict: [bool; 2],
     /// The number of rows that a run neither scored nor failed on.
     pub(super) not_compared: u64,
-    /// Those rows by outcome other than a score, for each run.
+    /// The rows that are not compared, counted by outcome, for each run.
     pub(super) without_score: [BTreeMap<&'static str, u64>; 2],
-    /// How far the scores that only one run has are above the failure score, by run.
+    /// The sum of how far the scores that only one run has are above the failure score, for each run.
     pub(super) lost: [f64; 2],
 }
 
 impl<T> ComparedRows<T> {
-    /// Adds a row that is not compared, with its outcome in each run; `None` is a score.
+    /// Adds a row that is not compared, with its outcome in each run. `None` stands for a score.
     pub(super) fn leave_out(&mut self, outcomes: [Option<&'static str>; 2]) {
         self.not_compared += 1;
         for (counts, outcome) in self.without_score.iter_mut().zip(outcomes) {
@@ -201,7 +201,7 @@ impl ComparedRows {
     }
 }
 
-/// The group of every pair. A row without one is a group of its own, as in an evaluation.
+/// The group of every pair. A row without a group forms its own group, as in an evaluation.
 pub(super) struct Groups {
     pub(super) names: IndexSet<String>,
     /// The number of each pair's group: the position of its name. A pair without a group gets a larger number of its
@@ -211,7 +211,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// A row's group is from both runs or the one that has the field. A missing value and `null` are no group.
+    /// Returns the group of every pair. A row's group is read from the runs that have the field, and must be the same
+    /// in both. A missing value or `null` means that there is no group.
     fn of(field: &str, pairs: &Pairs<'_>) -> Result<Self, ResultsError> {
         let [a, b] = pairs.runs;
         RunScores::check_group([a, b], field)?;
@@ -295,7 +296,7 @@ pub struct RunTotals {
 }
 
 impl RunTotals {
-    /// Totals the first or second run of the pairs.
+    /// Sums up the first or second run of the pairs.
     pub(super) fn of(pairs: &Pairs<'_>, side: usize) -> Self {
         let scores = pairs.runs[side];
         let run = &scores.run;

@@ -38,7 +38,7 @@ pub struct SampledRows {
 }
 
 impl SampledRows {
-    /// `100 of 1,000 rows judged in both, worth 180`
+    /// Formats the counts as `100 of 1,000 rows judged in both, worth 180`.
     pub(crate) fn found(&self, judged: u64) -> String {
         let worth = match self.worth.round() > judged as f64 {
             true => format!(", worth {:.0}", self.worth),
@@ -49,7 +49,7 @@ impl SampledRows {
     }
 }
 
-/// The scores of a row in both runs, and those of the proxy: 0 if a run has none.
+/// A row's scores in both runs, and its proxy scores. A proxy score is 0 if a run has none.
 struct Row {
     scores: [f64; 2],
     proxies: [f64; 2],
@@ -59,11 +59,11 @@ struct Row {
 #[derive(Default)]
 struct Rows {
     judged: Vec<Row>,
-    /// The proxies of the rows that a run did not judge.
+    /// The proxy scores of the rows that a run did not judge.
     others: Vec<[f64; 2]>,
-    /// The rows whose program failed in both runs. They are known to be equal.
+    /// The number of rows whose program failed in both runs. These rows are known to be equal.
     failed: f64,
-    /// The sampled rows without a score.
+    /// The number of sampled rows without a score.
     silent: u64,
 }
 
@@ -94,7 +94,7 @@ impl Rows {
         rows
     }
 
-    /// Estimates the difference. Also returns the number of rows whose judgement alone would say as much.
+    /// Estimates the difference. Also returns how many judged rows would be as informative without the proxy.
     fn difference(&self, largest: f64, failure_score: f64) -> Option<(PairedDifference, f64)> {
         let change = |[a, b]: [f64; 2]| score_difference(b, a);
         let judged = self.judged.iter();
@@ -149,8 +149,8 @@ impl Rows {
 }
 
 impl MetricComparison {
-    /// Replaces the difference of the judged rows by an estimate for all rows. `largest` is the maximum difference of two
-    /// scores.
+    /// Replaces the difference over the judged rows with an estimate for all rows. `largest` is the maximum difference
+    /// between two scores.
     pub(super) fn of_sample(
         mut self,
         metric: Selected<'_>,
@@ -197,7 +197,7 @@ impl MetricComparison {
     }
 }
 
-/// Returns the proxy of the sample that both runs have for all rows.
+/// Returns the sample's proxy, if both runs have it for all rows.
 fn proxy<'r>(metric: &str, runs: [&'r RunScores; 2]) -> Option<&'r str> {
     let truths = runs.into_iter().filter_map(|run| run.truth(metric));
     let has = |run: &RunScores, name| run.metrics().any(|metric| metric == name);

@@ -1,4 +1,4 @@
-//! A comparison as text: the runs, a table of the metrics, and a sentence for each.
+//! A comparison as text: the runs, a table of the metrics, and a sentence for each metric.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::results::error::{first_ids, first_of};
 use crate::results::figures::{Unit, p_equals};
 use crate::results::markdown;
 
-/// The maximum number of groups in the text; JSON has all.
+/// The maximum number of groups in the text. The JSON output has all groups.
 const SHOWN_GROUPS: usize = 20;
 
 impl fmt::Display for Comparison {
@@ -62,7 +62,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// `a.jsonl, 1190 rows; 0.52 s a row, 1200 tokens in, 310 out, 24 msat; metrics 0 msat`
+/// Writes `a.jsonl, 1190 rows; 0.52 s a row, 1200 tokens in, 310 out, 24 msat; metrics 0 msat`.
 impl fmt::Display for RunTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", escape::name(&self.name), rows(self.rows))?;
@@ -178,7 +178,7 @@ fn cells((name, it, p_adjusted, kind): Line<'_>, is_adjusted: bool) -> Vec<Strin
         p(it.p_value),
     ];
     cells.extend(is_adjusted.then(|| p(p_adjusted)));
-    // Single rows have no score of all rows, so neither run is better in any of them.
+    // A single row has no corpus score, so neither run is better on any row.
     let of_rows = |count: u64| match kind {
         ScoreKind::Corpus => "-".to_owned(),
         ScoreKind::Bool | ScoreKind::Number => count.to_string(),
@@ -187,7 +187,7 @@ fn cells((name, it, p_adjusted, kind): Line<'_>, is_adjusted: bool) -> Vec<Strin
     cells
 }
 
-/// `1 row`, `12 rows`
+/// Formats a count as `1 row` or `12 rows`.
 pub(super) fn rows(count: u64) -> String {
     if count == 1 {
         "1 row".to_owned()
@@ -321,7 +321,7 @@ impl MetricComparison {
         }
     }
 
-    /// `p = 0.012`, `adjusted p < 0.001`
+    /// Formats a p-value as `p = 0.012` or `adjusted p < 0.001`.
     pub(super) fn p_text(&self, p: f64) -> String {
         let is_adjusted = self.overall.p_value != Some(p);
         let adjusted = if is_adjusted { "adjusted " } else { "" };

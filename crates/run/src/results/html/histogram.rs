@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::contract::ScoreKind;
 
 const BINS: usize = 20;
-/// The maximum range in which whole numbers get a bin each.
+/// The maximum range for which each whole number gets its own bin.
 const MAX_WHOLE: f64 = 20.0;
 
 /// Equal bins starting at `low`. The last one includes its upper end.
@@ -29,7 +29,7 @@ enum BinKind {
 }
 
 impl Bins {
-    /// Chooses bins for these values; `None` without values, or if the range is not finite.
+    /// Chooses bins for these values. Returns `None` if there are no values or their range is not finite.
     fn of(kind: ScoreKind, values: &[f64]) -> Option<Self> {
         let least = values.iter().copied().reduce(f64::min)?;
         let most = values.iter().copied().reduce(f64::max)?;
@@ -65,7 +65,7 @@ impl Bins {
     }
 }
 
-/// Rounds up to 1, 2, 2.5 or 5 times a power of ten; `None` for 0.
+/// Rounds up to 1, 2, 2.5 or 5 times a power of ten. Returns `None` for 0.
 fn round_up(step: f64) -> Option<f64> {
     let power = 10_f64.powf(step.log10().floor());
     let rounded = [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -118,7 +118,7 @@ mod tests {
         Bins::of(ScoreKind::Number, values).unwrap()
     }
 
-    /// The bins that are not empty, with their numbers of rows.
+    /// Returns the bins that are not empty, with their row counts.
     fn counts(bins: &Bins, values: &[f64]) -> Vec<(usize, u64)> {
         let bars = bars(bins, &[values.to_vec()]);
         bars.iter().map(|bar| (bar.bin, bar.rows)).collect()

@@ -95,7 +95,7 @@ pub struct HtmlReport<'a> {
     pub(super) comparison: ComparisonBuilder,
 }
 
-/// A run of a report.
+/// A run in a report.
 #[derive(Debug, Clone, Copy)]
 enum Run<'a> {
     Results(&'a Results),
@@ -246,7 +246,7 @@ fn title(runs: &[&ReportRun<'_>]) -> String {
     runs.iter().map(stem).collect::<Vec<_>>().join(" and ")
 }
 
-/// Returns a string as text of an HTML element.
+/// Escapes a string for use as text in an HTML element.
 fn html_text(text: &str) -> String {
     escape::escaped_lines(text)
         .replace('&', "&amp;")

@@ -10,7 +10,7 @@ use super::view::View;
 use crate::messages::escape;
 use crate::results::{ResultRow, ResultScore, ResultsError};
 
-/// The maximum number of characters of a string; the rest is counted.
+/// The maximum number of characters in a string. The rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
 
 /// Returns the data of the page as JSON without characters that are special in HTML.
@@ -39,7 +39,7 @@ pub(super) fn json(view: &View<'_>) -> Result<String, ResultsError> {
     Ok(script_safe(&data.to_string()))
 }
 
-/// Returns the gold row, and what one run has of the row.
+/// Returns the gold row, and one run's data for the row.
 fn row_json(row: &ResultRow, metrics: &[Metric<'_>]) -> [Value; 2] {
     let scores = metrics.iter().map(|metric| row.scores.get(metric.name));
     let mut run = json!({
@@ -74,7 +74,7 @@ fn score_json(score: &ResultScore) -> Value {
     json
 }
 
-/// Returns names and values in their order, which an object may not keep; null if there are none.
+/// Returns names and values in their order, which an object might not keep. Returns null if there are none.
 fn pairs(entries: impl Iterator<Item = (impl Serialize, impl Serialize)>) -> Value {
     let pairs: Vec<_> = entries.map(|pair| json!(pair)).collect();
     Some(pairs).filter(|pairs| !pairs.is_empty()).into()
@@ -97,7 +97,7 @@ fn shown(text: &str) -> String {
     escape::escaped_lines(&shortened).into_owned()
 }
 
-/// Returns a value whose strings are shortened.
+/// Returns a value with its strings shortened.
 fn bounded(value: Value) -> Value {
     match value {
         Value::String(text) => shown(&text).into(),

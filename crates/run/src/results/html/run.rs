@@ -1,5 +1,5 @@
-//! [`ReportRun`]: the totals of a run, and the rows that a report shows. The totals are sums over all rows: parts of metrics, costs,
-//! missing fields.
+//! [`ReportRun`]: the totals of a run, and the rows that a report shows. The totals are sums over all rows: parts of
+//! metrics, costs and missing fields.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -148,10 +148,10 @@ impl<'a> ReportRun<'a> {
     }
 }
 
-/// The sums of a metric.
+/// A metric's sums over the rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MetricTotals {
-    /// Rows that lack a field that the metric reads.
+    /// The number of rows that lack a field that the metric reads.
     pub(super) missing: u64,
     pub(super) judged_offline: u64,
     pub(super) cost_msats: u64,

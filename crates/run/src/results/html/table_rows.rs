@@ -16,7 +16,7 @@ const SEED: u64 = 0;
 /// The positions of a row in each run.
 pub(super) type Places = [Option<usize>; 2];
 
-/// A metric of the runs.
+/// A metric in the report.
 pub(super) struct Metric<'a> {
     pub(super) name: &'a str,
     pub(super) kind: ScoreKind,
@@ -43,20 +43,20 @@ impl Metric<'_> {
 /// The rows in the table.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct TableRows {
-    /// In the order of the first run, followed by rows that only the second run has.
+    /// The rows in the order of the first run, followed by rows that only the second run has.
     #[serde(skip)]
     pub(super) rows: Vec<Places>,
     shown: usize,
     all: usize,
-    /// The rows that both runs have.
+    /// The number of rows that both runs have.
     #[serde(skip)]
     pub(super) paired: usize,
-    /// For each category, the number of rows in the table and in total. A row counts in the first category that
+    /// For each category, the number of rows in the table and in total. A row counts only in the first category that
     /// applies.
     changed: [usize; 2],
     failed: [usize; 2],
     others: usize,
-    /// Among the rest, the rows with the worst scores, and a sample.
+    /// The number of rows chosen from the rest: those with the worst scores, and a sample.
     worst: usize,
     sampled: usize,
     seed: u64,
@@ -119,7 +119,7 @@ impl TableRows {
         table
     }
 
-    /// Returns which rows are shown; `None` if all are.
+    /// Returns the rule for which rows are shown, or `None` if all are.
     pub(super) fn rule(&self) -> Option<Value> {
         (self.rows.len() < self.all).then(|| json!(self))
     }
@@ -142,7 +142,7 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
     of_a.chain(of_b).collect()
 }
 
-/// Returns for each row whether a compared metric changed, and whether a run failed.
+/// For each row, returns whether a compared metric changed, and whether a run failed.
 fn marks(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<[bool; 2]> {
     let mut marks = vec![[false; 2]; rows.len()];
     for metric in metrics {

@@ -217,7 +217,7 @@ fn manifest_data(Manifest { run, process, .. }: &Manifest) -> Value {
     data["models"] = json!(models);
     data["judged_by"] = json!(replies.collect::<Vec<_>>());
     data["early"] = json!(decided.map(EarlyResult::sentence));
-    // JavaScript would round it.
+    // JavaScript would round the seed.
     data["seed"] = json!(run.seed.to_string());
     if let Some(process) = process {
         data["process"] = json!(process);
@@ -255,7 +255,8 @@ fn usage(run: &ReportRun<'_>) -> Value {
     })
 }
 
-/// Returns the metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
+/// Returns the metrics of all runs, with the kind of their scores. A metric that returns bools in one run and numbers
+/// in the other is shown as numbers.
 fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
     let names: IndexSet<&str> = runs.iter().flat_map(|run| run.metrics()).collect();
     let kind = |name: &str| {
@@ -269,7 +270,7 @@ fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> IndexMap<&'a str, ScoreKind> {
     names.into_iter().map(|name| (name, kind(name))).collect()
 }
 
-/// Returns the groups with their rows, those with the most rows first.
+/// Returns the groups with their rows, largest groups first.
 fn largest_groups<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<Group<'a>> {
     let mut groups: IndexMap<Option<&str>, Vec<Vec<usize>>> = IndexMap::new();
     for (place, run) in runs.iter().enumerate() {
@@ -314,8 +315,8 @@ fn is_bool(part: &Part, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
         && scores.all(|it| [0.0, 1.0].contains(&it.score.value))
 }
 
-/// Returns the difference between A and B in one metric. `different` says how its identities differ if it is compared
-/// nevertheless.
+/// Returns the difference between A and B in one metric. If the metric is compared although its identities differ,
+/// `different` says how.
 fn change_of(metric: &MetricComparison, different: Option<&str>) -> Value {
     let sentence = metric.sentence();
     let name = format!("{}: ", escape::name(&metric.name));

@@ -42,7 +42,7 @@ fn a_failing_fsync_keeps_the_old_file_and_the_rows() {
         );
         assert!(error.starts_with(&start), "{error}");
         let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
-        // They have no manifest.
+        // The kept lines have no reference to a manifest.
         assert_eq!(kept, "{\"id\":\"a\"}\n{\"id\":\"b\"}\n");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(

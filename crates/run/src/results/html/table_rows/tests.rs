@@ -34,7 +34,7 @@ fn parsed(value: &str) -> ResultScore {
     score
 }
 
-/// A metric that is compared and for which higher is better.
+/// A metric that is compared, where higher is better.
 fn metric(name: &str) -> Metric<'_> {
     Metric {
         name,
