@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::messages::hash;
 
-/// The maximum number of entries of a folder.
+/// The maximum number of entries in a folder.
 const MAX_ENTRIES: usize = 100_000;
 
 /// The maximum total size of a folder's files, in bytes.
@@ -118,7 +118,7 @@ pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
     names.find(|name| !all.contains_key(name)).unwrap_or(name)
 }
 
-/// Adds a file by its name, or all entries of a folder by their paths in it.
+/// Adds a file under its name, or each entry of a folder under its path within the folder.
 fn add_path(path: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> {
     let failed = |error: io::Error| format!("cannot read `{}`: {error}", path.display());
     let name = || text(path.file_name().map_or(path, Path::new));
@@ -172,8 +172,8 @@ fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String
     Ok(())
 }
 
-/// Returns the string that stands for one entry of a folder when runs are compared. `left` is the number of bytes that
-/// may be read, plus one.
+/// Returns the string that represents a folder entry when runs are compared. `left` is the number of bytes that may
+/// still be read, plus one.
 fn content(path: &Path, kind: FileType, left: &mut u64) -> io::Result<String> {
     if kind.is_dir() {
         return Ok("folder".to_owned());
@@ -213,7 +213,7 @@ fn text(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A type of metric parameter that can name files.
+/// A metric parameter type whose values can name files.
 ///
 /// `#[metric]` adds these files to `Metric::files`. If one of the files changes, stored scores are not reused.
 ///

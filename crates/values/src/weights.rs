@@ -4,7 +4,7 @@
 /// How far the weights' sum may be from 1, as in composites.
 const TOLERANCE: f64 = 1e-9;
 
-/// The weights of `N` components of a score.
+/// The weights of a score's `N` components.
 ///
 /// All weights are finite and non-negative, and they sum to 1.
 ///

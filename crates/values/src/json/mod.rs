@@ -1,4 +1,4 @@
-//! JSON values: their descriptions in messages, equality, nesting depth and number of values.
+//! Describes JSON values in messages, compares them, and measures their nesting depth and size.
 //!
 //! `read.rs` reads values as written, `path.rs` follows dotted paths, and `structured.rs` compares values field by field.
 
@@ -35,7 +35,7 @@ pub fn text(value: Value) -> Option<String> {
     }
 }
 
-/// Returns the start of a string in quotes, for use in an error message.
+/// Quotes the start of a string for use in an error message.
 ///
 /// At most 40 characters are shown.
 pub fn shown(text: &str) -> String {
@@ -86,7 +86,7 @@ pub fn same_value(left: &Value, right: &Value) -> bool {
     true
 }
 
-/// Returns a value that is written in one way: keys are in order, and whole numbers are integers.
+/// Returns the value in canonical form: keys are sorted, and whole numbers are integers.
 pub(crate) fn canonical(value: &Value) -> Value {
     match value {
         Value::Number(number) => {
@@ -159,7 +159,7 @@ pub fn is_too_deep(value: &Value) -> bool {
 /// MB.
 pub const MAX_VALUES: usize = 8 << 20;
 
-/// The number of values that an object counts as in [`is_too_large`].
+/// How many values an object counts as in [`is_too_large`].
 ///
 /// An object with fields takes about as much memory as this many other values: even a B-tree node with few entries
 /// takes 640 bytes, but a value takes only 32.

@@ -12,8 +12,8 @@
 //! The score is in [0, 1]. `verification` is 1 if more tests pass than before, 0.5 if the same number pass, and 0 if
 //! fewer pass.
 //!
-//! The text and the code of the document differ in how they use the utility, which is in [-1, 1]. The text uses it as
-//! is, but the code first maps it to [0, 1]. This module follows the code, with these corrections:
+//! The document's text and code differ in how they use the utility, which is in [-1, 1]. The text uses it as is, but
+//! the code first maps it to [0, 1]. This module follows the code, with these corrections:
 //!
 //! - A utility that is NaN or outside [-1, 1] is an error. In the document, this makes the score unbounded.
 //! - Weights must not be negative and must sum to 1, so the best step scores exactly 1. The document does not check the
@@ -57,19 +57,19 @@ pub struct ToolResultRecord {
 /// The defaults come from the `dsrs` document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutcomeWeights {
-    /// The weight of the step's utility.
+    /// The weight given to the step's utility.
     ///
     /// The default is 0.4.
     pub step_utility: f64,
-    /// The weight of not repeating an earlier call.
+    /// The weight given to not repeating an earlier call.
     ///
     /// The default is 0.3.
     pub repetition: f64,
-    /// The weight of the change in the number of passing tests.
+    /// The weight given to the change in the number of passing tests.
     ///
     /// The default is 0.2.
     pub verification: f64,
-    /// The weight of valid parameters.
+    /// The weight given to valid parameters.
     ///
     /// The default is 0.1.
     pub schema: f64,
@@ -154,7 +154,7 @@ impl OutcomeCoupledScorer {
         })
     }
 
-    /// Sets how many more tests must pass for full marks.
+    /// Sets how many more tests must pass for the highest verification score.
     ///
     /// Smaller changes count proportionally.
     ///
@@ -220,7 +220,8 @@ impl OutcomeCoupledScorer {
     }
 }
 
-/// The tolerance between a stated and a computed score, because labels may have been computed in single precision.
+/// The largest accepted difference between a stated and a computed score. Labels may have been computed in single
+/// precision.
 const SCORE_TOLERANCE: f64 = 1e-6;
 
 /// The observed labels of a step.

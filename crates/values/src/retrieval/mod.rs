@@ -78,7 +78,7 @@ impl Cutoffs {
     }
 }
 
-/// Returns the ranks 10, 1, 3, 5, with 10 as the headline.
+/// The ranks 10, 1, 3 and 5, with 10 as the headline rank.
 impl Default for Cutoffs {
     fn default() -> Self {
         Self(vec![10, 1, 3, 5])
@@ -314,9 +314,9 @@ impl Gain {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// By rank; 0 if not relevant.
+    /// The grade at each rank, or 0 if the document is not relevant.
     grades: Vec<f64>,
-    /// Grades of all relevant documents, best first.
+    /// The grades of all relevant documents, best first.
     ideal: Vec<f64>,
 }
 
@@ -380,8 +380,8 @@ impl Ranking {
 
     /// Returns the average precision of the first `depth` documents, in [0, 1].
     ///
-    /// This is the sum of the precisions at the ranks of the relevant documents, divided by the number of all relevant
-    /// documents. Grades are ignored.
+    /// This is the sum of the precisions at the ranks of the relevant documents, divided by the total number of
+    /// relevant documents. Grades are ignored.
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let hits = self.hits(depth).zip(1_usize..);
         hits.fold(0.0, |sum, (rank, hits)| sum + hits as f64 / rank as f64)

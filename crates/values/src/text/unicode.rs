@@ -99,7 +99,7 @@ pub(super) fn is_superscript(c: char) -> bool {
     matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }
 
-/// The Unicode normal form to which strings are converted before they are compared.
+/// The Unicode normal form applied to strings before they are compared.
 ///
 /// ```
 /// use dsrs_metrics::text::NormalForm;

@@ -49,7 +49,7 @@ impl EditDistance {
         share_left(self.of_strings(prediction, reference), whole)
     }
 
-    /// Returns the number of edits between the characters of two strings.
+    /// Returns the number of character edits between two strings.
     pub(super) fn of_strings(self, a: &str, b: &str) -> usize {
         match (self, a.is_ascii() && b.is_ascii()) {
             _ if a == b => 0,
@@ -92,7 +92,7 @@ pub struct EditCounts {
 }
 
 impl EditCounts {
-    /// Counts the edits between the words of two strings.
+    /// Counts the word edits between two strings.
     ///
     /// Words are separated by whitespace of any kind.
     pub fn of_words(prediction: &str, reference: &str) -> Self {
@@ -109,7 +109,7 @@ impl EditCounts {
         })
     }
 
-    /// Counts the edits between the characters of two strings.
+    /// Counts the character edits between two strings.
     ///
     /// Characters are code points. Whitespace at the start and the end of a string is ignored.
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
@@ -133,7 +133,8 @@ impl EditCounts {
 
     /// Returns the counts with the lowest error rate.
     ///
-    /// If several have the same error rate, the first one is returned. Returns `None` if there are no references.
+    /// If several counts have the same error rate, the first one is returned. Returns `None` if there are no
+    /// references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         let counts = counts.into_iter();
         counts.min_by(|one, other| one.rate().total_cmp(&other.rate()))

@@ -1,4 +1,4 @@
-//! Functions that read and compare numbers in strings.
+//! Reads and compares numbers in strings.
 //!
 //! [`numeric_match`] compares the last numbers of two strings.
 
@@ -97,7 +97,7 @@ impl NumericOptions {
         numerals.iter().map(|it| self.number(it)).collect()
     }
 
-    /// Returns the symbols of a string, and the numerals in them.
+    /// Returns a string's symbols, and the numerals in them.
     fn numerals<'t>(&self, text: &'t str) -> (Cow<'t, str>, Vec<Numeral>) {
         let symbols = symbols::symbols(text, self.decimal_mark);
         let scanner = Scanner {
@@ -129,8 +129,8 @@ impl NumericOptions {
         unit.chars().all(|c| c == '%').then_some(number)
     }
 
-    /// Returns the number that a string begins with, and what follows it without spaces, currency signs and brackets.
-    /// `None` if another number or anything else precedes it.
+    /// Returns the number at the start of a string, and the text after it without spaces, currency signs and brackets.
+    /// Returns `None` if another number or anything else precedes the number.
     pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, String)> {
         let (symbols, numerals) = self.numerals(text);
         let [numeral] = numerals.as_slice() else {
@@ -198,11 +198,11 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
 pub struct Number {
     numerator: BigInt,
     denominator: BigInt,
-    /// The power of ten; 0 if the denominator is not 1.
+    /// The power of ten, or 0 if the denominator is not 1.
     exponent: i32,
 }
 
-/// With more leading or trailing zeros than this, a decimal is displayed in scientific notation.
+/// A decimal with more leading or trailing zeros than this is displayed in scientific notation.
 const SHOWN_ZEROS: i64 = 30;
 
 impl Number {
@@ -275,7 +275,7 @@ impl Number {
     }
 }
 
-/// Returns the shortest decimal that rounds to this float; zero for negative numbers and NaN.
+/// Returns the shortest decimal that rounds to this float, or zero if the float is negative or NaN.
 fn tolerance(value: f64) -> BigRational {
     let shortest = last_number(&format!("{:e}", value.max(0.0)));
     shortest.map_or_else(BigRational::default, |number| number.ratio())
@@ -319,7 +319,7 @@ impl fmt::Display for Number {
             let zeros = usize::try_from(exponent).unwrap_or(0);
             return write!(f, "{digits}{:0<zeros$}", "");
         }
-        // One digit before the point at least.
+        // At least one digit before the point.
         let padded = format!("{digits:0>width$}", width = places + 1);
         let (whole, places) = padded.split_at(padded.len() - places);
         write!(f, "{whole}.{places}")

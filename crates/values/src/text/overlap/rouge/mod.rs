@@ -46,7 +46,7 @@ impl RougeTokens {
         self.words(&text).into_iter().map(str::to_owned).collect()
     }
 
-    /// Returns the string in lower case, in which to search for words.
+    /// Returns the string in lower case, ready to be split into words.
     fn prepared(self, text: &str) -> String {
         match self {
             Self::Ascii => text.to_lowercase(),
@@ -97,7 +97,7 @@ impl RougeOptions {
         }
     }
 
-    /// Adds the words of a line of a prepared string as a list.
+    /// Adds the words in one line of a prepared string as a list.
     fn add(self, line: &str, words: &mut WordLists) {
         if !self.use_stemmer {
             return words.add(self.tokens.words(line));
@@ -131,10 +131,10 @@ pub enum Rouge {
     L,
     /// The longest common subsequence of words, computed line by line.
     ///
-    /// A word of a reference line is counted if it is in a longest common subsequence with any line of the prediction.
+    /// A word in a reference line is counted if it is in a longest common subsequence with any line of the prediction.
     /// Lines are separated by `\n`. As with `rouge-score`, put each sentence on its own line.
     ///
-    /// The time is proportional to the product of the lengths of both strings.
+    /// The running time is proportional to the product of the two strings' lengths.
     Lsum,
 }
 
@@ -147,7 +147,7 @@ pub struct RougeScore {
     pub recall: f64,
     /// The harmonic mean of precision and recall, `2pr / (p + r)`.
     ///
-    /// The result is 0 if both are 0, even for two empty strings.
+    /// The value is 0 if both are 0, even if both strings are empty.
     pub f1: f64,
 }
 
@@ -194,7 +194,8 @@ impl Rouge {
         })
     }
 
-    /// Returns the score of two sides with numbers below `words`. Each has a single line unless lines matter.
+    /// Returns the score for two sides, given as lists of numbers below `words`. Each side has a single line unless
+    /// lines matter.
     fn one(self, prediction: &[&[u32]], reference: &[&[u32]], words: usize) -> RougeScore {
         let total = |side: &[&[u32]]| side.iter().map(|line| line.len()).sum::<usize>();
         let lengths = [total(prediction), total(reference)];
