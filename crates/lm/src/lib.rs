@@ -1,10 +1,11 @@
-//! Language models, and the clients of common providers.
+//! Language models, and clients for common providers.
 //!
 //! All models implement the [`LanguageModel`] trait. This crate also contains the requests, replies and errors of
 //! models.
 //!
-//! The trait, the [`Ledger`], and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model of
-//! any common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
+//! The trait, the [`Ledger`], and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model
+//! from any common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their
+//! replies.
 //!
 //! # Path of a request
 //!

@@ -113,7 +113,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Creates an empty table of prices.
+    /// Creates an empty price table.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -127,7 +127,7 @@ impl Prices {
         }
     }
 
-    /// Returns the table of prices that is shipped with the library.
+    /// Returns the price table that ships with the library.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};
@@ -200,7 +200,7 @@ impl Prices {
         self.with_setting(path.as_ref(), "price table")
     }
 
-    /// Does the same as [`with_file`](Self::with_file); errors name the setting that `path` comes from.
+    /// Works like [`with_file`](Self::with_file), but errors name the setting that `path` comes from.
     pub(super) fn with_setting(mut self, path: &Path, setting: &str) -> Result<Self, LmError> {
         let invalid =
             |reason: String| LmError::setting(setting, &path.display().to_string(), reason);

@@ -72,7 +72,7 @@ enum Mode {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// In the file, and not asked for.
+    /// In the file, but not requested.
     None,
     Replayed,
     Recorded,
@@ -87,7 +87,7 @@ struct State {
     write_lock: Option<WriteLock>,
 }
 
-/// How many characters of a message an error shows.
+/// The maximum number of characters that an error shows from a message.
 const SHOWN: usize = 80;
 
 /// Returns `true` if the scope only replays calls, without recording any.
@@ -149,7 +149,7 @@ impl Replay {
     /// line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, LmError> {
         let path = path.as_ref();
-        // Locked before reading: another recording would lose its calls.
+        // Locked before reading, because another recording would lose its calls.
         let write_lock = file::lock(path)?;
         let mode = match keep {
             true => Mode::RecordingNew,
