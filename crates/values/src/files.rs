@@ -80,7 +80,7 @@ impl MetricFile {
     }
 }
 
-/// The hashes of file contents, by parameter name and then by file name.
+/// Hashes of file contents, grouped by parameter name and keyed by file name.
 ///
 /// In a folder, each file is named by its path relative to the folder.
 pub type Contents = BTreeMap<String, BTreeMap<String, String>>;
@@ -246,7 +246,7 @@ fn text(path: &Path) -> String {
 /// assert_eq!(files.len(), 1);
 /// ```
 pub trait NamesFiles {
-    /// Adds the files that this value names to `all`.
+    /// Adds to `all` the files that this value names.
     ///
     /// `parameter` is the parameter's name.
     fn files(&self, parameter: &str, all: &mut Vec<MetricFile>);

@@ -61,7 +61,7 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// An exclusive lock for writing a file, released on drop.
+/// An exclusive lock for writing to a file, released on drop.
 ///
 /// The lock is on a hidden file next to the file itself. If the process dies, the kernel releases the lock, so a
 /// leftover hidden file is harmless.

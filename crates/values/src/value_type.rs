@@ -190,7 +190,7 @@ impl TypeHelp {
         }
     }
 
-    /// Returns the description of a type, or the name of the type if there is none.
+    /// Returns the type's description, or the type's name if there is no description.
     ///
     /// The name is shown as its author wrote it.
     #[doc(hidden)]

@@ -78,7 +78,7 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     Ok(())
 }
 
-/// Returns the weighted mean of values, given as `(weight, value)` pairs.
+/// Returns the weighted mean of `(weight, value)` pairs.
 ///
 /// If all values are 1, the mean is exactly 1, even if rounding makes the weights sum to a different total.
 pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {

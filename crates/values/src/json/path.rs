@@ -44,7 +44,7 @@ pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&
     }
 }
 
-/// Returns the value at a path, like [`find`], and also looks inside strings.
+/// Works like [`find`], but also looks inside strings.
 ///
 /// A string along the path is parsed if it contains JSON or a Python literal. A value found inside a string is returned
 /// as an owned value.
@@ -59,7 +59,7 @@ pub fn find_inside<'a>(
     walk(get(first)?, rest)
 }
 
-/// Returns the value at a path, like [`below`], and also looks inside strings.
+/// Works like [`below`], but also looks inside strings.
 ///
 /// A string along the path is parsed if it contains JSON or a Python literal. A value found inside a string is returned
 /// as an owned value.

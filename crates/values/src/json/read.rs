@@ -33,7 +33,7 @@ pub enum Shape<M> {
     Other(Value),
 }
 
-/// A type that can be read from the entries of an object.
+/// A type that can be read from a JSON object's entries.
 ///
 /// Implementations must reject duplicate keys with [`reject_duplicate`].
 pub trait FromMap: Sized {
@@ -226,7 +226,7 @@ pub struct Number<'t> {
     pub offset: usize,
     /// The number, exactly as written in the text.
     pub text: &'t str,
-    /// The key of the number in the outermost object, including its quotes.
+    /// The number's key in the outermost object, including the quotes.
     ///
     /// `None` if the number is not a value of this object.
     pub key: Option<&'t str>,

@@ -29,9 +29,9 @@ use crate::text::NormalForm;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldOptions {
-    /// The largest absolute difference at which two numbers count as equal.
+    /// The largest absolute difference between two numbers that count as equal.
     pub abs_tolerance: f64,
-    /// The largest relative difference at which two numbers count as equal.
+    /// The largest relative difference between two numbers that count as equal.
     ///
     /// The difference is a fraction of the gold number: 0.01 is one percent.
     pub rel_tolerance: f64,
@@ -54,7 +54,7 @@ pub struct FieldCounts {
     pub expected: u64,
     /// The number of fields in the prediction.
     pub predicted: u64,
-    /// The number of predicted fields that the gold value does not have.
+    /// The number of predicted fields that are not in the gold value.
     pub extra: u64,
 }
 

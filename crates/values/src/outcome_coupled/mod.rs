@@ -52,7 +52,7 @@ pub struct ToolResultRecord {
     pub params_valid: bool,
 }
 
-/// The weights of the components of an outcome-coupled score.
+/// The component weights of an outcome-coupled score.
 ///
 /// The defaults come from the `dsrs` document.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,7 +97,7 @@ impl OutcomeWeights {
     }
 }
 
-/// Computes the outcome-coupled scores of steps.
+/// Computes outcome-coupled scores for steps.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};
@@ -177,12 +177,12 @@ impl OutcomeCoupledScorer {
         self
     }
 
-    /// Returns the weight of each component, in the order of [`components`](Self::components).
+    /// Returns the weight of each component, in the same order as [`components`](Self::components).
     pub const fn weights(&self) -> Weights<4> {
         self.weights
     }
 
-    /// Returns the score of one step, in [0, 1].
+    /// Returns the score for one step, in [0, 1].
     ///
     /// # Errors
     /// Returns [`OutcomeCoupledError`] if the utility is NaN or outside [-1, 1].

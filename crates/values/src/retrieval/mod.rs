@@ -200,12 +200,12 @@ impl<'a> Relevant<'a> {
 pub struct Retrieved<'a>(Vec<DocumentId<'a>>);
 
 impl<'a> Retrieved<'a> {
-    /// Creates a ranking from the ids of documents, with the best one first.
+    /// Creates a ranking from document ids, with the best document first.
     pub fn ranked<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Creates a ranking from the ids of documents and their scores.
+    /// Creates a ranking from document ids and scores.
     ///
     /// Documents are sorted by score, highest first.
     pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {

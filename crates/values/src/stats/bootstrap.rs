@@ -30,7 +30,7 @@ pub struct Bootstrap {
     /// The ends of the interval are quantiles of the values on the resamples. If there are fewer than about 1,000
     /// resamples, the ends vary a lot.
     pub resamples: u32,
-    /// The seed of the random number generator.
+    /// The seed for the random number generator.
     ///
     /// The generator is xoshiro256++, seeded through SplitMix64.
     pub seed: u64,
@@ -50,7 +50,7 @@ impl Default for Bootstrap {
 const MOST_UNDEFINED: usize = 20;
 
 impl Bootstrap {
-    /// Returns the percentile bootstrap interval of a statistic (Efron 1979).
+    /// Returns the percentile bootstrap interval for a statistic (Efron 1979).
     ///
     /// The interval runs from the 2.5% quantile to the 97.5% quantile of the statistic's values on the resamples. A
     /// resample is a list of `rows` row indices.
@@ -68,7 +68,7 @@ impl Bootstrap {
         self.statistic(rows, statistic).ci95()
     }
 
-    /// Returns the standard error and the 95% interval of a statistic over `rows` rows.
+    /// Returns the standard error and the 95% interval for a statistic over `rows` rows.
     ///
     /// The standard error is the standard deviation of the statistic's values on the resamples. The interval is the
     /// same as that of [`interval`](Self::interval).
@@ -176,7 +176,7 @@ fn deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
-/// Returns the bias-corrected and accelerated interval of an estimate (BCa, Efron 1987).
+/// Returns the bias-corrected and accelerated interval for an estimate (BCa, Efron 1987).
 ///
 /// `samples` contains the estimate for each resample of the rows. `jackknife` contains the estimates with each row left
 /// out in turn.

@@ -7,7 +7,7 @@ use super::exact_sum::ExactSum;
 use super::interval::{t_quantile, weight, wilson};
 use super::moments::{Commonest, Uncertainty};
 
-/// Grouped values, such as the scores of questions grouped by document.
+/// Grouped values, such as question scores grouped by document.
 ///
 /// Rows in the same group are similar to each other, so they carry less information than the same number of independent
 /// rows.
@@ -57,7 +57,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         group.sum.add(value);
     }
 
-    /// Adds all values of `other`.
+    /// Adds all values from `other`.
     pub fn merge(&mut self, other: &Self) {
         for (key, more) in &other.groups {
             let group = self.groups.entry(key.clone()).or_default();
@@ -106,7 +106,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         }
     }
 
-    /// Returns the standard error and the interval of the mean, for values in a known range.
+    /// Returns the standard error and the interval of the mean, given the range of the values.
     ///
     /// All values must be between `min` and `max`.
     ///

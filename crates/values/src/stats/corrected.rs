@@ -32,7 +32,7 @@ impl ErrorRates {
 pub struct CorrectedRate {
     /// The corrected pass rate, in [0, 1].
     pub rate: f64,
-    /// The 95% interval of the rate, within [0, 1].
+    /// The 95% interval for the rate, within [0, 1].
     ///
     /// The interval always contains the rate.
     pub interval: Interval,

@@ -164,7 +164,7 @@ impl Proportion {
         Uncertainty::Known { stderr, ci95 }
     }
 
-    /// Returns the unbiased estimate of pass@k.
+    /// Returns an unbiased estimate of pass@k.
     ///
     /// This is the probability that at least one of `k` attempts succeeds. If `c` of `n` attempts succeeded, the
     /// estimate is `1 - C(n - c, k) / C(n, k)` (Chen et al. 2021, arXiv 2107.03374).
@@ -186,7 +186,7 @@ impl Proportion {
         failures.pass_hat(k).map(|all_fail| 1.0 - all_fail)
     }
 
-    /// Returns the unbiased estimate of pass^k.
+    /// Returns an unbiased estimate of pass^k.
     ///
     /// This is the probability that all `k` attempts succeed. If `c` of `n` attempts succeeded, the estimate is `C(c,
     /// k) / C(n, k)` (Yao et al. 2024, arXiv 2406.12045).

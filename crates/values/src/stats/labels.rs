@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::interval::{Interval, Z};
 
-/// Row counts for each pair of gold label and predicted label.
+/// The number of rows for each pair of gold and predicted labels.
 ///
 /// Counts are integers, so the results do not depend on the order of the rows. Memory use grows with the number of
 /// distinct pairs.
@@ -78,7 +78,7 @@ impl LabelPairs {
         (self.counts.len() == 1).then_some((gold, predicted))
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         for (pair, count) in &other.counts {
             match self.counts.get_mut(pair) {
@@ -123,7 +123,7 @@ impl LabelPairs {
         Ok(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns F1 computed from the total counts of all classes in `labels`.
+    /// Returns F1, computed from the total counts over all classes in `labels`.
     ///
     /// If `labels` is empty, all classes are used, and the result equals the accuracy.
     ///
@@ -182,7 +182,7 @@ impl LabelPairs {
         }
     }
 
-    /// Returns Cohen's kappa, with the given weights for disagreements.
+    /// Returns Cohen's kappa, using the given weights for disagreements.
     ///
     /// Weights depend on the classes' positions in sorted order. Classes are sorted as numbers if all labels are
     /// numbers, and as strings otherwise.
@@ -338,7 +338,7 @@ crate::message_errors! {
     pub struct NotDefined;
 }
 
-/// How strongly a disagreement between two classes counts.
+/// How a disagreement between two classes is weighted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KappaWeights {
@@ -379,7 +379,7 @@ pub struct Kappa {
 }
 
 impl Kappa {
-    /// Returns the 95% interval of kappa, or `None` if the standard error is 0.
+    /// Returns the 95% interval for kappa, or `None` if the standard error is 0.
     ///
     /// The interval is `value ± 1.96 standard errors`, clamped to [-1, 1].
     pub fn interval(&self) -> Option<Interval> {
@@ -440,7 +440,7 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
     })
 }
 
-/// Row counts for each pair of label and predicted class.
+/// The number of rows for each pair of label and predicted class.
 ///
 /// The rows of the matrix are labels, and the columns are predicted classes. Both are in the order of the classes. The
 /// matrix serializes as a list of lists.
@@ -460,7 +460,7 @@ pub struct ConfusionMatrix {
 }
 
 impl ConfusionMatrix {
-    /// Creates a matrix that counts pairs of label and predicted class.
+    /// Creates a matrix from pairs of label and predicted class.
     ///
     /// Labels and predicted classes are given as class indices.
     ///

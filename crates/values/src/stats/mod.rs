@@ -82,7 +82,7 @@ pub use sequential::{
 /// rarely.
 const FEW: u64 = 30;
 
-/// Computes the F-beta score from counts, in [0, 1].
+/// Computes the F-beta score, in [0, 1], from counts.
 ///
 /// The score is `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, or 0 if there are no hits.
 ///
@@ -208,7 +208,7 @@ impl Histogram {
         self.counts[bin.min(BINS - 1)] += 1;
     }
 
-    /// Adds the counts of `other`.
+    /// Adds the counts from `other`.
     ///
     /// Both histograms must have the same range.
     #[doc(hidden)]

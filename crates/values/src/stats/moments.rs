@@ -71,7 +71,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns why there is no interval, such as `not enough rows`.
+    /// Returns the reason there is no interval, such as `not enough rows`.
     ///
     /// Returns `None` if the interval is known.
     pub const fn reason(&self) -> Option<&'static str> {
@@ -180,7 +180,7 @@ impl Moments {
         self.record_times(value, 1);
     }
 
-    /// Adds the same value `times` times.
+    /// Adds a value `times` times.
     pub fn record_times(&mut self, value: f64, times: u64) {
         if times == 0 {
             return;
@@ -203,7 +203,7 @@ impl Moments {
         }
     }
 
-    /// Adds all values of `other`.
+    /// Adds all values from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum.add_all(&other.sum);
@@ -277,7 +277,7 @@ impl Moments {
         }
     }
 
-    /// Returns the standard error and the interval of the mean, for values in a known range.
+    /// Returns the standard error and the interval of the mean, given the range of the values.
     ///
     /// All values must be between `min` and `max`.
     ///

@@ -289,7 +289,7 @@ pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
     (rows < 1e18).then_some(rows as u64)
 }
 
-/// Returns the smallest mean difference that a paired test can detect with a given standard error.
+/// Returns the smallest mean difference that a paired test can detect at a given standard error.
 ///
 /// The test has a significance level of 5% and detects the difference in 80% of studies. Under the normal
 /// approximation, the difference is `(z₀.₉₇₅ + z₀.₈) stderr`.
@@ -303,7 +303,7 @@ pub fn detectable_difference(stderr: f64) -> f64 {
     Z_POWER * stderr
 }
 
-/// Counts of the rows that pass with only one of two systems.
+/// Row counts for comparing the pass rates of two systems on the same rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::PairedShares;

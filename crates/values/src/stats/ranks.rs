@@ -167,7 +167,7 @@ impl ValuePairs {
         Some(pair)
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.pairs.extend_from_slice(&other.pairs);
     }
@@ -194,7 +194,7 @@ impl ValuePairs {
     }
 }
 
-/// The predicted scores of positive and negative rows.
+/// The predicted scores for positive and negative rows.
 ///
 /// A row is positive if it is in the class.
 ///
@@ -220,7 +220,7 @@ impl ClassScores {
         self.scores.push((is_positive, score));
     }
 
-    /// Returns the class and the score of the row if there is exactly one row.
+    /// Returns the row's class and score if there is exactly one row.
     ///
     /// The first value is `true` if the row is in the class.
     #[doc(hidden)]
@@ -229,7 +229,7 @@ impl ClassScores {
         Some(score)
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.scores.extend_from_slice(&other.scores);
     }
@@ -282,7 +282,7 @@ pub struct Brier {
 }
 
 impl Brier {
-    /// Creates the Brier score of a single row.
+    /// Creates a Brier score from a single row.
     ///
     /// The probability must be in [0, 1].
     pub fn of(is_true: bool, probability: f64) -> Self {
@@ -290,7 +290,7 @@ impl Brier {
         Self::of_square(difference * difference)
     }
 
-    /// Creates the Brier score of a single row from its squared error.
+    /// Creates a Brier score from a single row's squared error.
     ///
     /// The squared error must be in [0, 1].
     #[doc(hidden)]
@@ -301,13 +301,13 @@ impl Brier {
         }
     }
 
-    /// Returns the squared error of the row if there is exactly one row.
+    /// Returns the row's squared error if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<f64> {
         (self.rows == 1).then(|| self.squares.mean(1))
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.squares.add_all(&other.squares);
@@ -379,7 +379,7 @@ impl Calibration {
         (bin.rows == 1).then(|| (self.all, bin.came_true == 1, bin.probabilities.mean(1)))
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     ///
     /// Both calibrations must have the same number of bins.
     pub fn merge(&mut self, other: &Self) {

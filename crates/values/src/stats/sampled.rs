@@ -12,7 +12,7 @@ use super::moments::Moments;
 pub struct SampledMean {
     /// The estimate.
     pub mean: f64,
-    /// The 95% interval of the mean.
+    /// The 95% interval for the mean.
     ///
     /// For [`sampled_difference`], the interval is for the mean of the population. For the other functions, it is for
     /// the mean of the given rows.
@@ -42,7 +42,7 @@ fn of_known(share: f64, sample: f64, rows: f64) -> Interval {
     Interval::new(low.min(share), high.max(share))
 }
 
-/// Estimates the fraction of rows that pass a metric from a sample of the rows.
+/// Uses a sample of the rows to estimate the fraction of rows that pass a metric.
 ///
 /// A cheaper metric divides the rows into strata, and the metric scores a sample of each stratum. The sampled rows of
 /// each stratum must be a random sample of its rows.
@@ -107,7 +107,7 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
     })
 }
 
-/// Estimates a metric's mean over all rows from a sample of the rows.
+/// Uses a sample of the rows to estimate a metric's mean over all rows.
 ///
 /// The metric's scores on the sample are combined with a cheaper metric's scores on all rows. The method is
 /// prediction-powered inference with the best weight (PPI++, Angelopoulos, Duchi and Zrnic 2023).
@@ -157,7 +157,7 @@ pub fn prediction_powered(
     })
 }
 
-/// Estimates how much better one program is than another, from a sample of rows.
+/// Uses a sample of rows to estimate how much better one program is than another.
 ///
 /// The estimate combines the differences in a metric on the sample with the differences in a cheaper metric on all
 /// rows.

@@ -52,7 +52,7 @@ impl EntityCounts {
         Self::compared(predicted, expected, similarity, false).0
     }
 
-    /// Counts the predicted entities that match expected entities, without duplicates.
+    /// Counts the predicted entities that match expected entities, after removing duplicates.
     ///
     /// Duplicates are removed from each list, ignoring case and surrounding whitespace. In all other respects, this
     /// function works like [`of`](Self::of).

@@ -1,4 +1,4 @@
-//! Trajectories of agents, with their messages, tool calls and results.
+//! Agent trajectories, with their messages, tool calls and results.
 //!
 //! Trajectories can be read from common formats and compared with each other.
 //!
@@ -199,7 +199,7 @@ impl Serialize for Trajectory {
     }
 }
 
-/// A subagent of the agent in a [`Trajectory`].
+/// A subagent that appears in a [`Trajectory`].
 ///
 /// The messages and calls of a subagent don't belong to the agent, so the agent's trajectory does not count them.
 ///
@@ -390,7 +390,7 @@ pub struct ToolCall {
     /// In most formats, the result is a string.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// `true` if the format records that the call failed.
+    /// `true` if the call is recorded as failed.
     ///
     /// A failure is recorded as `is_error`, `failed`, an `error`, or the status `error`. OpenAI's messages don't record
     /// failures unless the agent adds one of these markers to the tool messages.

@@ -121,7 +121,7 @@ impl EditCounts {
         }
     }
 
-    /// Returns the number of edits per word or character of the reference.
+    /// Returns the number of edits per word or character in the reference.
     ///
     /// The rate is 0 for equal strings. It is above 1 if there are more edits than words or characters in the
     /// reference.

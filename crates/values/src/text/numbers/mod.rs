@@ -18,7 +18,7 @@ pub(super) use self::grammar::grouped;
 use self::grammar::{Numeral, Scanner};
 use self::symbols::GROUP;
 
-/// The character that separates the fractional part of a number, `.` or `,`.
+/// The character before a number's fractional part, `.` or `,`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecimalMark {
@@ -55,12 +55,12 @@ impl DecimalMark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumericOptions {
-    /// The largest absolute difference at which two numbers count as equal.
+    /// The largest absolute difference between two numbers that count as equal.
     ///
     /// The difference is `|prediction - reference|`, in the same unit as the numbers. A negative value or NaN counts as
     /// 0.
     pub abs_tolerance: f64,
-    /// The largest relative difference at which two numbers count as equal.
+    /// The largest relative difference between two numbers that count as equal.
     ///
     /// The difference is `|prediction - reference| / |reference|`, as a fraction: 0.01 is one percent. A negative value
     /// or NaN counts as 0.
@@ -74,7 +74,7 @@ pub struct NumericOptions {
 }
 
 impl NumericOptions {
-    /// Returns the last number in a string, according to these options.
+    /// Returns the last number in a string, read according to these options.
     ///
     /// See the function [`last_number`] for how numbers are read.
     pub fn last_number(&self, text: &str) -> Option<Number> {
@@ -112,7 +112,7 @@ impl NumericOptions {
         Number::new(numeral, self.percent_as_fraction && numeral.is_percent)
     }
 
-    /// Returns the number that makes up the whole string.
+    /// Returns the number if the whole string is a single number.
     ///
     /// The string can also contain a sign, currency signs, percent signs, brackets and whitespace. Returns `None` if it
     /// contains anything else.

@@ -102,7 +102,7 @@ impl ChrfOptions {
         kept.map(|c| numbers.insert_full(c).0 as u32).collect()
     }
 
-    /// Computes the chrF score from counts, in [0, 1].
+    /// Computes the chrF score, in [0, 1], from counts.
     ///
     /// This is the F score of precision and recall. Each is averaged over the n-gram lengths that occur on both sides.
     /// If there are none, the score is 0. sacrebleu's score is 100 times this score.

@@ -77,7 +77,7 @@ impl<'a> Searchable<'a> {
         self.text.ends_with(&*keyword) && start.is_some_and(|at| self.is_bounded(at, &keyword))
     }
 
-    /// Returns `true` if the string equals `other`, after both are normalized.
+    /// Returns `true` if the string equals `other` after both are normalized.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;

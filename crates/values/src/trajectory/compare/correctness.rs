@@ -17,7 +17,7 @@ const MAX_STEPS: u64 = 1_000_000_000;
 /// The maximum number of pairs of calls that are compared one by one.
 const MAX_PAIRS: u64 = 16_000_000;
 
-/// The order in which the expected calls must be made.
+/// The required order of the expected calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -36,11 +36,11 @@ pub enum CallOrder {
 /// Options for comparing tool calls with expected calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCorrectnessOptions {
-    /// The order in which the expected calls must be made.
+    /// The required order of the expected calls.
     pub order: CallOrder,
-    /// `true` to compare the arguments of the calls.
+    /// `true` to compare the calls' arguments.
     pub arguments: bool,
-    /// `true` to compare the outputs of the calls.
+    /// `true` to compare the calls' outputs.
     pub outputs: bool,
 }
 

@@ -217,7 +217,7 @@ pub struct LoopLimits {
     ///
     /// All calls of the trajectory are counted.
     pub max_same: NonZeroUsize,
-    /// The maximum number of consecutive repeats of a cycle of calls.
+    /// The maximum number of times that a cycle of calls can occur in a row.
     ///
     /// A cycle consists of two or more calls.
     pub max_cycles: NonZeroUsize,
@@ -246,7 +246,7 @@ pub struct CallLoop<'t> {
     /// For a single call, this is the number of times in the whole trajectory. For a cycle, it is the number of times
     /// in a row.
     pub times: usize,
-    /// The position of the first call of the loop, starting at 1.
+    /// The position of the first call in the loop, starting at 1.
     pub first: usize,
 }
 

@@ -45,7 +45,7 @@ impl TooManyCalls {
 /// The key of the rule for all other tools.
 const OTHERS: &str = "*";
 
-/// A rule for comparing the arguments of a call with those of an expected call.
+/// A rule for comparing a call's arguments with those of an expected call.
 ///
 /// Both calls are to the same tool.
 ///
@@ -149,7 +149,7 @@ impl ArgsRule {
         })
     }
 
-    /// Returns `true` if the arguments of a call match the expected ones.
+    /// Returns `true` if a call's arguments match the expected ones.
     pub fn matches(&self, called: &Value, expected: &Value) -> bool {
         match self {
             Self::Exact => same_value(called, expected),
@@ -186,7 +186,7 @@ fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
     path::below(args, path).unwrap_or(&Value::Null)
 }
 
-/// The rules for comparing arguments, by tool.
+/// The rules for comparing arguments, keyed by tool.
 ///
 /// To set a parameter of this type, write the name of a rule, a list of paths, or an object that maps tool names to
 /// either of these. In an object, `*` stands for all other tools. Without `*`, their rule is `exact`.

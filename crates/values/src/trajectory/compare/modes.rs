@@ -34,9 +34,9 @@ pub enum MatchMode {
     Ordered,
     /// Both trajectories have the same calls, in any order.
     Unordered,
-    /// All calls are expected, but expected calls can be missing.
+    /// Every call is expected, but some expected calls can be missing.
     Subset,
-    /// All expected calls were made, but other calls are allowed.
+    /// Every expected call was made, but other calls are allowed.
     Superset,
 }
 

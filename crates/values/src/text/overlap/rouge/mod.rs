@@ -32,7 +32,7 @@ pub enum RougeTokens {
 }
 
 impl RougeTokens {
-    /// Returns the words of a string, in order.
+    /// Returns the words in a string, in order.
     ///
     /// ```
     /// use dsrs_metrics::text::RougeTokens;
@@ -67,7 +67,6 @@ impl RougeTokens {
     }
 }
 
-/// Returns the runs of ASCII letters and digits.
 /// Options for splitting strings into words for ROUGE.
 ///
 /// ```
@@ -88,7 +87,7 @@ pub struct RougeOptions {
 }
 
 impl RougeOptions {
-    /// Returns the words of a string, in order.
+    /// Returns the words in a string, in order.
     pub fn words(self, text: &str) -> Vec<String> {
         let words = self.tokens.of(text);
         match self.use_stemmer {
