@@ -318,7 +318,7 @@ impl LmBuilder {
         /// ```
         pub fn limiter(limiter: RateLimiter) => limiter = Some(limiter);
 
-        /// Sets the folder of the store.
+        /// Sets the store's folder.
         ///
         /// The default is `DSRS_STORE`, or the user's cache folder if it is not set.
         ///
@@ -365,7 +365,7 @@ impl LmBuilder {
         /// ```
         pub fn refresh(refresh: bool) => refresh = refresh;
 
-        /// Sets the prices of models.
+        /// Sets the price table.
         ///
         /// The default is the shipped price table, plus the prices in the file that `DSRS_PRICES` names.
         ///
@@ -708,7 +708,7 @@ impl Lm {
         LmBuilder::new(id.into(), Variables::default())
     }
 
-    /// Returns the ledger of the model's calls.
+    /// Returns the ledger that records the model's calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest};
@@ -726,7 +726,7 @@ impl Lm {
         &self.ledger
     }
 
-    /// Returns the store of the model's replies, if it has one.
+    /// Returns the store that keeps the model's replies, if there is one.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;

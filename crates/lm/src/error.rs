@@ -420,7 +420,7 @@ pub enum LmErrorKind {
         requested_delay(*retry_after)
     )]
     RateLimited {
-        /// The delay that the provider requests; at most a year.
+        /// The delay that the provider requested, at most a year.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,
@@ -433,7 +433,7 @@ pub enum LmErrorKind {
     Status {
         /// The HTTP status.
         status: u16,
-        /// The delay that the provider requests.
+        /// The delay that the provider requested.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,

@@ -80,7 +80,7 @@ pub const MSATS_PER_USD: f64 = 1_000_000.0;
 /// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long prompts.
 const SHIPPED: &str = include_str!("prices.json");
 
-/// A table of prices by `provider:model`.
+/// A table of model prices, keyed by `provider:model`.
 ///
 /// Provider names and aliases are the same as for [`Lm`](super::Lm).
 ///
@@ -178,7 +178,7 @@ impl Prices {
         pub fn msats_per_usd(msats: f64) => msats_per_usd = msats;
     }
 
-    /// Adds the prices in a JSON file.
+    /// Adds the prices from a JSON file.
     ///
     /// The new prices replace any earlier prices for the same models.
     ///

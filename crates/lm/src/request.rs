@@ -270,6 +270,6 @@ pub struct Sampling {
     pub top_p: Option<f64>,
     /// The maximum number of tokens in the reply.
     pub max_tokens: Option<u32>,
-    /// The seed for random sampling, for providers that accept a seed.
+    /// The seed for random sampling, if the provider accepts one.
     pub seed: Option<u64>,
 }

@@ -120,7 +120,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Adds replies that are returned once each, in this order.
+    /// Adds replies that are returned once each, in the given order.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};

@@ -203,7 +203,7 @@ macro_rules! forward_embedding_model {
 }
 forward_embedding_model!(&M, Box<M>, Arc<M>);
 
-/// A parameter type for the embedding model of a metric or judge.
+/// A parameter type for a metric's or judge's embedding model.
 ///
 /// Call the model with `judge::embed`.
 ///

@@ -420,7 +420,7 @@ pub struct BudgetOverrun {
     pub model: String,
     /// The number of tokens in the longest reply over its limit.
     pub tokens: u64,
-    /// The token limit of the call that returned the longest reply.
+    /// The token limit for the call that returned the longest reply.
     pub max_tokens: u32,
 }
 

@@ -81,7 +81,7 @@ impl RateLimiter {
         Self::default()
     }
 
-    /// Sets the maximum number of requests in any 60 seconds.
+    /// Sets the maximum number of requests in any 60-second period.
     ///
     /// A limit of 0 counts as 1.
     ///
@@ -108,7 +108,7 @@ impl RateLimiter {
         self
     }
 
-    /// Sets the maximum number of tokens in any 60 seconds.
+    /// Sets the maximum number of tokens in any 60-second period.
     ///
     /// Tokens in prompts and tokens in replies both count. A limit of 0 is treated as 1.
     ///

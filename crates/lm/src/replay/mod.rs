@@ -81,7 +81,7 @@ enum Use {
 #[derive(Debug)]
 struct State {
     calls: BTreeMap<Key, (Call, Use)>,
-    /// The error of the first call missing from the file.
+    /// The error for the first call missing from the file.
     missing: Option<LmError>,
     /// Kept until the recorded calls are written.
     write_lock: Option<WriteLock>,
@@ -209,7 +209,7 @@ impl Replay {
         self.mode != Mode::Replaying
     }
 
-    /// Returns the error of the first call that is missing from the file.
+    /// Returns the error for the first call that is missing from the file.
     ///
     /// Returns `None` if no call is missing, or if calls are being recorded.
     pub fn missing(&self) -> Option<LmError> {

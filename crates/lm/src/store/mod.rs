@@ -134,7 +134,7 @@ impl Store {
         Ok(Self { shared })
     }
 
-    /// Opens the store in a folder, if it exists.
+    /// Opens the store in a folder if the store exists.
     ///
     /// Returns `None` if the store does not exist.
     ///
@@ -149,7 +149,7 @@ impl Store {
         }
     }
 
-    /// Returns the default folder of the store.
+    /// Returns the store's default folder.
     ///
     /// The default folder is `dsrs-metrics` in the user's cache folder. Returns `None` if the user has no home folder.
     ///

@@ -286,7 +286,7 @@ impl Store {
         })
     }
 
-    /// Returns the amount spent or reserved from a budget, in millisatoshis.
+    /// Returns the amount of a budget that is spent or reserved, in millisatoshis.
     pub fn spent_msats(&self, budget: &str) -> Result<u64, LmError> {
         self.read(|connection| sum(connection, budget))
     }
