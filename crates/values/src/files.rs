@@ -217,7 +217,8 @@ fn text(path: &Path) -> String {
 ///
 /// `#[metric]` adds these files to `Metric::files`. If one of the files changes, stored scores are not reused.
 ///
-/// [`PathBuf`] implements this trait, and so do options and lists. An empty path does not name a file.
+/// [`PathBuf`] implements this trait, and so do options and lists of types that implement it. An empty path does not
+/// name a file.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -1,7 +1,7 @@
 //! Formats text for messages: errors with their sources, escaped strings, suggestions for misspelt names, spreadsheet
 //! formulas and hashes.
 //!
-//! The file is long because it holds many short functions, several of which go into every message.
+//! The file is long because it holds many short functions, and every message uses several of them.
 
 use std::error::Error;
 
@@ -154,7 +154,8 @@ pub mod escape {
 
     /// Joins names for use in a message.
     ///
-    /// Names are written as `` `a`, `b` ``. If there are more than 20, the list ends as in `` `a`, .. and 80 more ``.
+    /// Names are written as `` `a`, `b` ``. If there are more than 20, the list is shortened, as in `` `a`, .. and 80
+    /// more ``.
     pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
         let more = names.len().saturating_sub(MAX_NAMES);
         let shown = names.take(MAX_NAMES).map(|one| format!("`{}`", name(one)));
@@ -282,7 +283,7 @@ pub mod suggest {
 
     /// Returns a suggestion or a list of names to append to a message about an unknown name.
     ///
-    /// The suggestion is the known name that was probably meant. If none is similar, the message lists all known names.
+    /// The suggestion is the known name that was probably meant. If none is similar, all known names are listed.
     pub fn known_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
         let known: Vec<&str> = known.into_iter().collect();
         did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match &*known {
@@ -293,7 +294,7 @@ pub mod suggest {
 
     /// Returns a suggestion or a list of fields to append to a message about a missing field.
     ///
-    /// The suggestion is the field that was probably meant. If none is similar, the message lists all fields.
+    /// The suggestion is the field that was probably meant. If none is similar, all fields are listed.
     ///
     /// `row` is what the message calls the row.
     pub fn known_fields<'a>(

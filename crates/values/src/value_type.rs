@@ -99,7 +99,7 @@ impl ValueKind {
 impl TypeHelp {
     /// An empty description.
     ///
-    /// If it is used, messages show the type's name.
+    /// If a type uses this description, messages show the type's name.
     pub const NONE: Self = Self::new("");
 
     /// Creates a description from its singular form, such as `a number`.

@@ -50,7 +50,7 @@ pub fn shown(text: &str) -> String {
 /// The order of keys and the notation of numbers are ignored.
 ///
 /// Numbers are compared exactly: 1 equals 1.0, but 9007199254740993 does not equal 9007199254740992.0. Strings must be
-/// identical, without any normalization.
+/// identical, because they are not normalized.
 ///
 /// ```
 /// use dsrs_metrics::metrics::same_value;
@@ -175,8 +175,8 @@ pub fn is_too_large(text: &str, limit: usize) -> bool {
 
 /// Returns `true` if JSON text contains more than `limit` values.
 ///
-/// Nested values are included, and lists and objects are values too. Object keys are not counted. The result for
-/// invalid JSON is unspecified.
+/// Nested values are counted, and so are lists and objects. Object keys are not counted. The result for invalid JSON is
+/// unspecified.
 pub fn has_more_values(text: &str, limit: usize) -> bool {
     // `[0,0,0]`: at least one other byte separates two values.
     text.len() > 2 * limit && weighs_more(text, limit, 1)

@@ -146,7 +146,7 @@ impl OutcomeCoupledScorer {
     /// Creates a scorer with the given weights.
     ///
     /// # Errors
-    /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if they do not sum to 1.
+    /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if the weights do not sum to 1.
     pub fn new(weights: OutcomeWeights) -> Result<Self, InvalidWeights> {
         Ok(Self {
             weights: Weights::new(weights.in_order())?,

@@ -2,8 +2,8 @@
 //!
 //! The metrics are computed from the relevant documents and their grades.
 //!
-//! All metrics are methods of a [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`, `success`,
-//! `recip_rank`, `map_cut`, `ndcg_cut`).
+//! All metrics are methods of [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`, `success`, `recip_rank`,
+//! `map_cut`, `ndcg_cut`).
 //!
 //! For metrics that score rows, see `dsrs_metrics::metrics::ndcg`.
 //!

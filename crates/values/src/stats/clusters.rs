@@ -86,7 +86,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     /// The standard error is cluster-robust, and the interval comes from Student's t distribution.
     ///
     /// The standard error is `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`. Here, `n_g` is the number of rows in a group,
-    /// and `s_g` is their sum. `n` is the number of all rows, and `m` is their mean.
+    /// and `s_g` is the sum of their values. `n` is the total number of rows, and `m` is the mean of all values.
     ///
     /// This is CR2 (Bell and McCaffrey 2002), which is unbiased for groups of unequal size if rows are independent.
     ///

@@ -75,8 +75,8 @@ const NO_ROWS: &str = "not enough rows: no row has a verdict";
 /// `z²/2` successes and `z²/2` failures are added to the observed counts, and one of each to the counts of each error
 /// rate. If the judge is not better than chance with the adjusted counts, the interval is [0, 1].
 ///
-/// With few rows, the correction can move the interval so far that it no longer contains the estimate. In this case,
-/// the interval is widened to include the estimate.
+/// If there are few rows, the correction can move the interval so far that it no longer contains the estimate. In this
+/// case, the interval is widened to include the estimate.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if a count is missing, or if the judge is not better than chance.
@@ -185,8 +185,8 @@ impl Stratum {
 /// The estimate is `W P(label passes | passed) + (1 - W) P(label passes | failed)`, where `W` is the fraction of all
 /// rows that the judge passed. This is post-stratification (Cochran 1977, section 5A.9).
 ///
-/// The labelled rows of each verdict must be a random sample of all rows with that verdict. The two samples can differ
-/// in size. For example, 50 labels of passed rows and 50 of failed rows are fine even if nearly all rows passed.
+/// The labelled rows for each verdict must be a random sample of all rows with that verdict. The two samples can differ
+/// in size. For example, 50 labels for passed rows and 50 for failed rows are fine even if nearly all rows passed.
 ///
 /// For a judge with two verdicts, this is prediction-powered inference with least-squares weights.
 ///

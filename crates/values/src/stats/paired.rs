@@ -150,8 +150,8 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
 
 /// Runs a paired permutation test on a score that is computed over all rows.
 ///
-/// This is approximate randomization (Noreen 1989; Riezler and Maxwell 2005). If the systems are equally good, the two
-/// results for each row are as likely as not to be swapped. `difference` returns the difference between the scores
+/// This is approximate randomization (Noreen 1989; Riezler and Maxwell 2005). If the systems are equally good, each
+/// row's two results are just as likely to be swapped as not. `difference` returns the difference between the scores
 /// after the results of the marked rows are swapped.
 ///
 /// The p-value is the fraction of assignments whose difference is at least as large in magnitude as `observed`.

@@ -223,7 +223,7 @@ impl BettingTest {
 
 /// Returns a 95% interval for the mean of all rows, given the scores of the first rows.
 ///
-/// The first rows must be in random order, and `rows` is the number of all rows. Rows without a score (`None`) don't
+/// The first rows must be in random order, and `rows` is the total number of rows. Rows without a score (`None`) don't
 /// count.
 ///
 /// You can compute the interval after each row. The intervals form a confidence sequence: with a probability of 95%,

@@ -122,7 +122,8 @@ pub enum NormalForm {
     Nfc,
     /// Compatibility composition (NFKC).
     ///
-    /// In addition to NFC, ligatures, full-width letters and superscripts equal their plain forms.
+    /// As in NFC, composed and decomposed letters are equal. Ligatures, full-width letters and superscripts also equal
+    /// their plain forms.
     Nfkc,
 }
 

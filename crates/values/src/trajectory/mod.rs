@@ -33,7 +33,7 @@
 //! - Results whose id does not belong to any earlier call.
 //!
 //! [`Trajectory::subagents`] returns the trajectories of subagents that an ATIF document embeds. For a trajectory in
-//! another document, it returns the path, but the document is not read.
+//! another document, it returns the path without reading the document.
 //!
 //! None of the library's metrics counts subagents. A judge's prompt states how many of their messages and calls are not
 //! shown.
@@ -155,7 +155,7 @@ impl Trajectory {
 
     /// Returns the number of tokens that the agent's model used.
     ///
-    /// This is the total stated by the format (ATIF's `final_metrics`). If the format states no total, the tokens of
+    /// This is the total stated by the format (ATIF's `final_metrics`). If the format states no total, the tokens in
     /// all messages are added up. Returns `None` if the format does not record tokens.
     ///
     /// ```

@@ -14,7 +14,7 @@
 //!
 //! `profile` reads words of ASCII letters and digits as integers and normalizes other words one by one with
 //! [`normalize_text`]. The folding profiles normalize whole strings with `folded` instead, even for exact match.
-//! [`words`](super::words) has lists of words and reads bytes.
+//! [`words`](super::words) contains lists of words and reads bytes.
 
 #[cfg(test)]
 mod definition;

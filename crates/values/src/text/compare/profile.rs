@@ -68,7 +68,7 @@ pub enum Profile {
 impl Profile {
     /// Normalizes a string for comparison.
     ///
-    /// The words of the result are separated by single spaces.
+    /// The words in the result are separated by single spaces.
     pub fn normalize(self, text: &str) -> String {
         match self {
             Self::Dspy => normalize_text(text),

@@ -94,7 +94,7 @@ pub struct EditCounts {
 impl EditCounts {
     /// Counts the word edits between two strings.
     ///
-    /// Words are separated by whitespace of any kind.
+    /// Words are separated by any whitespace.
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         WordLists::with(|words| {
             words.add(split(prediction));
@@ -111,7 +111,7 @@ impl EditCounts {
 
     /// Counts the character edits between two strings.
     ///
-    /// Characters are code points. Whitespace at the start and the end of a string is ignored.
+    /// Characters are code points. Whitespace at the start and end of a string is ignored.
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
         let [prediction, reference] = [prediction, reference].map(|it| it.trim_matches(is_space));
         let edits = EditDistance::Levenshtein.of_strings(prediction, reference);

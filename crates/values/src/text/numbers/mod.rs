@@ -176,8 +176,8 @@ pub fn last_number(text: &str) -> Option<Number> {
 ///
 /// Returns `false` if either string has no number.
 ///
-/// With tolerances of 0, decimals are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but 10000000000000001 does
-/// not equal 10000000000000000. A tolerance is treated as a decimal too, so 1.1 is within 0.1 of 1.0.
+/// If the tolerances are 0, decimals are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but 10000000000000001
+/// does not equal 10000000000000000. A tolerance is treated as a decimal too, so 1.1 is within 0.1 of 1.0.
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};

@@ -20,7 +20,7 @@ use crate::text::{NoReferences, NormalForm};
 pub enum BleuSmoothing {
     /// No smoothing is applied.
     ///
-    /// The score is 0 if there is any n-gram length without a match.
+    /// The score is 0 if any n-gram length has no match.
     None,
     /// An n-gram length without a match counts as having 0.1 matches.
     Floor,
@@ -125,8 +125,8 @@ impl BleuOptions {
 
     /// Returns the BLEU score for one row, in [0, 1].
     ///
-    /// N-gram lengths above the length of the prediction are ignored, as with sacrebleu's `effective_order`.
-    /// sacrebleu's score is 100 times this score.
+    /// N-gram lengths above the prediction's length are ignored, as with sacrebleu's `effective_order`. sacrebleu's
+    /// score is 100 times this score.
     pub fn sentence_score(&self, counts: &[u64]) -> f64 {
         self.score(counts, true)
     }

@@ -215,7 +215,7 @@ const MAX_CYCLE: usize = 100;
 pub struct LoopLimits {
     /// The maximum number of times that the same call can be made.
     ///
-    /// All calls of the trajectory are counted.
+    /// All calls in the trajectory are counted.
     pub max_same: NonZeroUsize,
     /// The maximum number of times that a cycle of calls can occur in a row.
     ///
