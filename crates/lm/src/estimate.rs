@@ -1,6 +1,6 @@
 //! Estimates a run: the calls it would make and the most they can cost.
 //!
-//! The layer `Estimated` counts calls instead of making them. A judge then asks its next question with the [longest
+//! The layer `Estimated` counts calls instead of making them. A judge then asks its next question using the [longest
 //! reply](longest_reply).
 
 use std::cell::RefCell;

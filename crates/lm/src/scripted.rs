@@ -17,7 +17,7 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Usage, lock};
 /// The replies come from a list, a substring match on the prompt, or a closure. The model can wait before each reply,
 /// and it records its requests.
 ///
-/// A reply can be an error. The model first tries the patterns of [`when`], in the order they were added. It then
+/// A reply can be an error. The model first tries the patterns from [`when`], in the order they were added. It then
 /// returns the next reply from [`replies`], and finally calls [`otherwise`]. If none of these applies, the call fails.
 ///
 /// Clones share the list of replies, the number of calls and the recorded requests.

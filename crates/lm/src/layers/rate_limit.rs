@@ -25,8 +25,8 @@ use crate::lock;
 /// The limit holds over any 60 seconds. Short bursts can use up to a tenth of it. Over longer periods, you can use up
 /// to nine tenths of it.
 ///
-/// The limiter first estimates the tokens of a call. It counts one token per three bytes of the prompt, plus
-/// `max_tokens` or 1,024 for the reply. It corrects the estimate once the provider reports the usage.
+/// The limiter first estimates a call's tokens. It counts one token per three bytes of the prompt, plus `max_tokens` or
+/// 1,024 for the reply. It corrects the estimate once the provider reports the usage.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};
