@@ -1,6 +1,7 @@
-//! `Lm`, a provider's client with all layers around it, and its builder: the settings and the order of the layers.
+//! `Lm`, a provider's client with all layers around it, and its builder, which determines the settings and the order of
+//! the layers.
 //!
-//! The file is long because it documents each setting of one type with an example.
+//! The file is long because each setting is documented with an example.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -317,7 +318,7 @@ impl LmBuilder {
         /// ```
         pub fn limiter(limiter: RateLimiter) => limiter = Some(limiter);
 
-        /// Sets the folder of the store.
+        /// Sets the store's folder.
         ///
         /// The default is `DSRS_STORE`, or the user's cache folder if it is not set.
         ///
@@ -364,7 +365,7 @@ impl LmBuilder {
         /// ```
         pub fn refresh(refresh: bool) => refresh = refresh;
 
-        /// Sets the prices of models.
+        /// Sets the price table.
         ///
         /// The default is the shipped price table, plus the prices in the file that `DSRS_PRICES` names.
         ///
@@ -571,7 +572,7 @@ impl LmBuilder {
         }
     }
 
-    /// Returns the limits of requests and tokens per minute.
+    /// Returns the limits on requests and tokens per minute.
     fn rate_limits(&self) -> Result<[Option<u32>; 2], LmError> {
         let limit = |setting| {
             let limit = self.number(setting, "a whole number from 1 to 4294967295");
@@ -642,8 +643,7 @@ debug_fields!(LmBuilder: |builder| "id" => builder.id);
 /// | `DSRS_PRICES` | a JSON file of [prices](super::Prices) |
 /// | `DSRS_MSATS_PER_USD` | the number of msat per US dollar |
 ///
-/// The [module documentation](super#path-of-a-request) describes the layers and the order in which a request passes
-/// through them.
+/// The [module documentation](super#path-of-a-request) describes the layers that a request passes through, in order.
 #[derive(Debug, Clone)]
 pub struct Lm {
     layers: Arc<dyn LanguageModel>,
@@ -652,9 +652,9 @@ pub struct Lm {
 }
 
 impl Lm {
-    /// Creates the model with the given id, configured from environment variables.
+    /// Creates the model with the given id, configured by environment variables.
     ///
-    /// The name is written as `provider:model`.
+    /// The id is written as `provider:model`.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;
@@ -694,7 +694,7 @@ impl Lm {
 
     /// Creates a builder for the model with the given id.
     ///
-    /// The name `id` is written as `provider:model`.
+    /// The id is written as `provider:model`.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm};
@@ -708,7 +708,7 @@ impl Lm {
         LmBuilder::new(id.into(), Variables::default())
     }
 
-    /// Returns the ledger of the model's calls.
+    /// Returns the ledger that records the model's calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest};
@@ -726,7 +726,7 @@ impl Lm {
         &self.ledger
     }
 
-    /// Returns the store of the model's replies, if it has one.
+    /// Returns the store that keeps the model's replies, if there is one.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;

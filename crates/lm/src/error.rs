@@ -1,4 +1,4 @@
-//! Errors of language models, and their kinds, each with its message.
+//! Language model errors and their kinds, each with its message.
 //!
 //! The file is long because each kind of error is documented with its message.
 
@@ -246,7 +246,7 @@ impl LmError {
         self.attempts() == 1 && matches!(self.kind(), LmErrorKind::BudgetExceeded { .. })
     }
 
-    /// Returns `true` if the call was counted by an estimate and not made.
+    /// Returns `true` if an estimate counted the call instead of making it.
     #[doc(hidden)]
     pub fn is_estimated(&self) -> bool {
         matches!(self.kind(), LmErrorKind::Estimated)
@@ -291,7 +291,7 @@ impl LmError {
     }
 }
 
-/// Creates an error that concerns no single model, such as one of a setting or the store.
+/// Creates an error that does not concern a single model, such as an error in a setting or the store.
 impl From<LmErrorKind> for LmError {
     fn from(kind: LmErrorKind) -> Self {
         let cost_msats = if kind.may_be_charged() { None } else { Some(0) };
@@ -420,7 +420,7 @@ pub enum LmErrorKind {
         requested_delay(*retry_after)
     )]
     RateLimited {
-        /// The delay that the provider requests; at most a year.
+        /// The delay that the provider requested, at most a year.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,
@@ -433,7 +433,7 @@ pub enum LmErrorKind {
     Status {
         /// The HTTP status.
         status: u16,
-        /// The delay that the provider requests.
+        /// The delay that the provider requested.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,
@@ -441,7 +441,7 @@ pub enum LmErrorKind {
     /// No complete reply arrived within the time limit.
     #[error("no reply within {} s", limit.as_secs_f64())]
     Timeout {
-        /// The time limit of one attempt.
+        /// The time limit for one attempt.
         limit: Duration,
     },
     /// The provider returned a success status, but no valid reply.
@@ -547,7 +547,7 @@ impl LmErrorKind {
         }
     }
 
-    /// Returns `true` if the provider may have charged the call even though no complete reply arrived.
+    /// Returns `true` if the provider may have charged for the call even though no complete reply arrived.
     pub(super) fn may_be_charged(&self) -> bool {
         matches!(
             self,

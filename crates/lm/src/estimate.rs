@@ -1,7 +1,7 @@
-//! The estimate of a run: the calls it would make and the most they can cost.
+//! Estimates a run: the calls it would make and the most they can cost.
 //!
-//! The layer `Estimated` counts calls instead of making them. A judge adds the repair that may follow a call, and asks
-//! its next question with the [longest reply](longest_reply).
+//! The layer `Estimated` counts calls instead of making them. A judge then asks its next question using the [longest
+//! reply](longest_reply).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use super::store::Store;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, lock};
 
 tokio::task_local! {
-    /// The latest estimated call of the observed metric.
+    /// The observed metric's latest estimated call.
     static ESTIMATED: RefCell<Option<LmError>>;
 }
 
@@ -51,7 +51,7 @@ fn set_estimated(error: &LmError) {
     let _ = ESTIMATED.try_with(|estimated| estimated.replace(Some(error.clone())));
 }
 
-/// Returns the error of an estimated call.
+/// Returns the error for an estimated call.
 pub(super) fn error(model: &str) -> LmError {
     let error = LmError::new(model, LmErrorKind::Estimated);
     set_estimated(&error);
@@ -65,7 +65,7 @@ pub(super) fn error(model: &str) -> LmError {
 /// Each byte counts as a token. The text has more tokens than any reply, to leave room for the numbers if a later call
 /// quotes a list with numbered items.
 pub fn longest_reply(max_tokens: Option<u32>) -> String {
-    /// A judge reads no longer reply.
+    /// A judge does not read longer replies.
     const MAX_BYTES: usize = 1 << 20;
     let tokens = max_tokens.unwrap_or(DEFAULT_MAX_TOKENS) as usize;
     "x".repeat(tokens.saturating_mul(4).min(MAX_BYTES))
@@ -165,7 +165,7 @@ impl LmEstimate {
         IS_ACTIVE.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the totals of all calls.
+    /// Returns the totals over all calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};
@@ -232,8 +232,8 @@ pub(crate) struct Estimated<L> {
 }
 
 impl<L: LanguageModel> Estimated<L> {
-    /// Counts a call with the most it can cost. If the request does not limit the reply, the limit that a budget sets
-    /// is used.
+    /// Counts a call and the most it can cost. If the request does not limit the reply, the limit that a budget sets is
+    /// used.
     fn count(&self, request: &LmRequest) {
         let price = self.prices.get(self.inner.id());
         let cost = price.and_then(|price| max_cost(&self.prices, &price, &limited(request)));

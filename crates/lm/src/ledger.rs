@@ -1,4 +1,4 @@
-//! Totals of a run's calls: calls, tokens and msat, by purpose and overall.
+//! Totals over a run's calls: the number of calls, tokens and msat, by purpose and overall.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LmError, LmReply, LmRequest, Usage, lock};
 
-/// The totals of several model calls.
+/// Totals over one or more model calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{CallTotals, LmReply, Usage};
@@ -53,7 +53,7 @@ pub struct CallTotals {
 }
 
 impl CallTotals {
-    /// Returns the totals of one call.
+    /// Returns the totals for one call.
     ///
     /// ```
     /// use std::time::Duration;
@@ -141,7 +141,7 @@ impl fmt::Display for CallTotals {
     }
 }
 
-/// The totals of all calls in a run, recorded by [`Metered`](super::Metered).
+/// The totals over all calls in a run, recorded by [`Metered`](super::Metered).
 ///
 /// Clones share the totals.
 ///
@@ -183,7 +183,7 @@ impl Ledger {
         Self::default()
     }
 
-    /// Returns the totals of all calls.
+    /// Returns the totals over all calls.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Ledger, LmReply, Usage};

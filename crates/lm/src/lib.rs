@@ -1,10 +1,10 @@
-//! Language models, and the clients of common providers.
+//! Language models, and clients for common providers.
 //!
 //! All models implement the [`LanguageModel`] trait. This crate also contains the requests, replies and errors of
 //! models.
 //!
-//! The trait, the [`Ledger`], and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model of
-//! any common provider, and its layers. `dsrs_metrics::judge` writes the prompts of judges and reads their replies.
+//! The trait, the [`Ledger`], and [`ScriptedLm`] for tests are always available. The `lm` feature adds `Lm`, a model
+//! from any common provider, and its layers. `dsrs_metrics::judge` writes the prompts for judges and reads the replies.
 //!
 //! # Path of a request
 //!
@@ -21,7 +21,7 @@
 //! | `Priced` | reserves the highest possible cost from the budget, then settles the actual cost |
 //! | client | sends one HTTP request in the provider's format, and converts its reply or error |
 //!
-//! A stored reply therefore never waits for a rate limit. Each attempt of a retried call is subject to the limits and
+//! A stored reply therefore never waits for a rate limit. Each attempt at a retried call is subject to the limits and
 //! the budget.
 //!
 //! For an estimate, a single layer replaces all of these layers; see `LmBuilder::estimate`. The layer returns stored

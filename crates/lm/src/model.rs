@@ -1,4 +1,5 @@
-//! The trait of all language models, the model that you set on a judge, and the request that probes a model.
+//! The trait that all language models implement, the model that you set on a judge, and the request that probes a
+//! model.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -69,7 +70,8 @@ pub trait LanguageModel: Send + Sync {
 
     /// Returns the base URL of the API, or `None` for the provider's default.
     ///
-    /// The URL is part of the key of every stored reply, because two servers may use one name for different models.
+    /// The URL is part of the key of every stored reply, because two servers may use the same name for different
+    /// models.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
@@ -146,7 +148,7 @@ pub trait LanguageModel: Send + Sync {
 
     /// Checks that the model answers.
     ///
-    /// A run calls this method before its first row, to find a wrong API key, host or model name.
+    /// A run calls this method before its first row, to detect a wrong API key, host or model name.
     ///
     /// The default implementation sends a minimal request, without using the store or retrying. The request has the
     /// [purpose](LmRequest::purpose) `probe`, and its cost counts like that of any other call.
@@ -202,7 +204,7 @@ pub fn logprobs_probe() -> LmRequest {
     probe_request().with_logprobs(Logprobs::of("ok"))
 }
 
-/// The methods of a layer around the model in its field `inner`.
+/// Generates the methods of a layer that wraps the model in its field `inner`.
 macro_rules! layer_over_inner {
     () => {
         fn id(&self) -> &str {
@@ -288,7 +290,7 @@ impl PartialEq for JudgeModel {
     }
 }
 
-/// A type that can be converted into the model of a judge.
+/// A type that can be converted into a judge's model.
 ///
 /// ```
 /// use dsrs_metrics::lm::{IntoModel, JudgeModel};

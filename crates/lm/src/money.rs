@@ -2,17 +2,17 @@
 
 use super::{LmError, LmErrorKind};
 
-/// The number of msat per US dollar, unless another rate is set.
+/// The number of msat per US dollar, unless a different rate is set.
 const MSATS_PER_USD: &str = "1000000";
 
-/// The environment variable of the rate.
+/// The environment variable that sets the rate.
 pub(super) const RATE: &str = "DSRS_MSATS_PER_USD";
 
 /// Parses an amount of money into millisatoshis.
 ///
 /// The amount has a unit, as in `5000 msat`, `5 sat` or `0.01 usd`.
 ///
-/// A dollar is 1,000,000 msat, unless the `DSRS_MSATS_PER_USD` environment variable sets another rate. An amount in
+/// A dollar is 1,000,000 msat, unless the `DSRS_MSATS_PER_USD` environment variable sets a different rate. An amount in
 /// dollars is rounded up to a whole msat.
 ///
 /// ```
@@ -42,7 +42,7 @@ pub fn parse_msats(text: &str) -> Result<u64, LmError> {
     amount(text.trim(), &rate).map_err(|reason| LmErrorKind::Other(reason).into())
 }
 
-/// Returns an amount in msat at a rate in msat per dollar.
+/// Converts an amount to msat at a rate in msat per dollar.
 fn amount(text: &str, rate: &str) -> Result<u64, String> {
     let unknown = || {
         format!(
@@ -84,8 +84,8 @@ fn amount(text: &str, rate: &str) -> Result<u64, String> {
     u64::try_from(msats.saturating_add(has_rest.into())).map_err(|_| too_large())
 }
 
-/// Returns the whole part of a product of decimal numbers, and whether there is a remainder; `None` if they have too
-/// many digits.
+/// Returns the whole part of the product of two decimal numbers, and `true` if there is a remainder. Returns `None` if
+/// the numbers have too many digits.
 fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     let ((a, a_scale), (b, b_scale)) = (digits(a)?, digits(b)?);
     let product = a.checked_mul(b)?;
@@ -93,7 +93,7 @@ fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     Some((product / divisor, product % divisor != 0))
 }
 
-/// Returns the digits of a decimal number, and how many follow its point.
+/// Returns the digits of a decimal number, and how many of them follow the point.
 fn digits(number: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');

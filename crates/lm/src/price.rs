@@ -80,7 +80,7 @@ pub const MSATS_PER_USD: f64 = 1_000_000.0;
 /// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long prompts.
 const SHIPPED: &str = include_str!("prices.json");
 
-/// A table of prices by `provider:model`.
+/// A table of model prices, keyed by `provider:model`.
 ///
 /// Provider names and aliases are the same as for [`Lm`](super::Lm).
 ///
@@ -113,7 +113,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Creates an empty table of prices.
+    /// Creates an empty price table.
     ///
     /// ```
     /// use dsrs_metrics::lm::Prices;
@@ -127,7 +127,7 @@ impl Prices {
         }
     }
 
-    /// Returns the table of prices that is shipped with the library.
+    /// Returns the price table that ships with the library.
     ///
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};
@@ -178,7 +178,7 @@ impl Prices {
         pub fn msats_per_usd(msats: f64) => msats_per_usd = msats;
     }
 
-    /// Adds the prices in a JSON file.
+    /// Adds the prices from a JSON file.
     ///
     /// The new prices replace any earlier prices for the same models.
     ///
@@ -200,7 +200,7 @@ impl Prices {
         self.with_setting(path.as_ref(), "price table")
     }
 
-    /// Does the same as [`with_file`](Self::with_file); errors name the setting that `path` comes from.
+    /// Works like [`with_file`](Self::with_file), but errors name the setting that `path` comes from.
     pub(super) fn with_setting(mut self, path: &Path, setting: &str) -> Result<Self, LmError> {
         let invalid =
             |reason: String| LmError::setting(setting, &path.display().to_string(), reason);

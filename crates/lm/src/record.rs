@@ -1,4 +1,4 @@
-//! The records of the store, and the key of a reply in the store and in a file of recorded calls.
+//! The store's records, and the key of a reply in the store and in a file of recorded calls.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -11,25 +11,25 @@ pub type Hash = [u8; 32];
 
 /// Everything that a reply depends on, as JSON text and as its hash.
 ///
-/// It includes the request as sent, in the same order: a model answers in the order of the schema's properties, so even
-/// their order matters.
+/// The key includes the request as sent, in the same order: a model answers in the order of the schema's properties, so
+/// even their order matters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(super) text: String,
     pub(crate) hash: Hash,
 }
 
-/// The version of the format of keys and entries. Increment it with every change of either, except for a new optional
-/// field of replies.
+/// The format version of keys and entries. Increment it with every change to either, except for a new optional field in
+/// replies.
 const FORMAT_VERSION: u32 = 3;
 
 impl Key {
-    /// Creates the key of an [effective request](LanguageModel::effective_request).
+    /// Creates the key for an [effective request](LanguageModel::effective_request).
     pub(crate) fn new(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
         Self::of(lm.id(), lm.endpoint(), request)
     }
 
-    /// Creates the key of an effective request to the model with this name and address.
+    /// Creates the key for an effective request to the model with this name and address.
     pub(crate) fn of(id: &str, endpoint: Option<&str>, request: &LmRequest) -> Self {
         let call =
             json!({ "format": FORMAT_VERSION, "lm": id, "endpoint": endpoint, "request": request });

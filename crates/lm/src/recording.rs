@@ -1,7 +1,7 @@
-//! The store of a run, used by judge calls while a row is evaluated.
+//! A run's store, which judge calls use while a row is evaluated.
 //!
-//! A model with its own store, such as [`Lm`](super::Lm), uses that one. The replies of all other models are kept here.
-//! The replies of both are counted.
+//! A model with its own store, such as [`Lm`](super::Lm), uses its own. Replies from all other models are kept here.
+//! Replies from both are counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,14 +28,14 @@ pub struct Scope {
     store: Store,
     /// Records with this number or a lower one are ignored.
     after: i64,
-    /// The results that were found, and those that were paid for.
+    /// The number of results that were found, and of those that were paid for.
     counts: Arc<[AtomicU64; 2]>,
     /// The first error that prevents storing, shared by all rows of the run.
     error: Arc<OnceLock<LmError>>,
 }
 
 impl Scope {
-    /// Creates the scope of a run.
+    /// Creates a scope for a run.
     ///
     /// Records with a number up to `after` are ignored.
     pub fn new(store: Store, after: i64) -> Self {
@@ -47,7 +47,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope of one row, with its own counts.
+    /// Returns a scope for one row, with its own counts.
     pub fn of_row(&self) -> Self {
         Self {
             counts: Arc::default(),

@@ -1,4 +1,4 @@
-//! Replies of language models: text, stop reason, tokens and cost.
+//! Replies from language models: text, stop reason, tokens and cost.
 //!
 //! The file is long because each part of a reply is documented with an example.
 
@@ -55,7 +55,7 @@ pub struct LmReply {
     ///
     /// A cached reply costs nothing.
     pub cached: bool,
-    /// The tokens of the text, with their log probabilities.
+    /// The tokens in the text, with their log probabilities.
     ///
     /// The list may cover only the last part of the text. It is empty unless the request [asks for log
     /// probabilities](super::LmRequest::logprobs) and the model returns them.
@@ -264,7 +264,7 @@ impl Usage {
     }
 }
 
-/// Adds the known numbers.
+/// Adds the known counts.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         let add = |a: &mut Option<u64>, b: Option<u64>| {
@@ -317,7 +317,7 @@ impl Logprobs {
     }
 }
 
-/// A token of a reply, with its most probable alternatives.
+/// A token in a reply, with its most probable alternatives.
 ///
 /// ```
 /// use dsrs_metrics::lm::TokenLogprobs;
@@ -385,8 +385,8 @@ impl TokenLogprobs {
     }
 }
 
-/// Drops the tokens before the last one in which the field's name begins. Replies are stored with their tokens, and the
-/// alternatives of a reasoning take a hundred times its length.
+/// Drops the tokens before the field's last occurrence. Replies are stored with their tokens, and the alternatives for
+/// a reasoning text take a hundred times its length.
 #[cfg(feature = "lm")]
 pub(super) fn from_field(mut tokens: Vec<TokenLogprobs>, field: &str) -> Vec<TokenLogprobs> {
     let text: String = tokens.iter().map(|token| &*token.token).collect();

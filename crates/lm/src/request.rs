@@ -40,8 +40,8 @@ pub struct LmRequest {
     pub sampling: Sampling,
     /// The name and version of the caller, such as `judge semantic_f1 version 2`.
     ///
-    /// The purpose is part of a stored reply's key, so a new version of a judge does not read the replies to an earlier
-    /// version. The [`Ledger`](super::Ledger) keeps totals by purpose.
+    /// The purpose is part of a stored reply's key, so a new version of a judge does not reuse an earlier version's
+    /// replies. The [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
     /// The zero-based index of this request among identical requests.
     ///
@@ -224,7 +224,7 @@ pub enum Role {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplySchema {
-    /// A short name of letters, digits, `_` and `-`.
+    /// A short name that consists of letters, digits, `_` and `-`.
     ///
     /// Some providers require a name.
     pub name: String,
@@ -266,10 +266,10 @@ pub struct Sampling {
     ///
     /// A temperature of 0 makes replies as repeatable as possible. Most providers allow values up to 1 or 2.
     pub temperature: Option<f64>,
-    /// The probability mass of nucleus sampling, in (0, 1].
+    /// The probability mass for nucleus sampling, in (0, 1].
     pub top_p: Option<f64>,
     /// The maximum number of tokens in the reply.
     pub max_tokens: Option<u32>,
-    /// The seed for random sampling, for providers that accept a seed.
+    /// The seed for random sampling, if the provider accepts one.
     pub seed: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! A language model for tests, which replies from a script.
+//! A language model for tests that replies from a script.
 //!
 //! The file is long because each way to script a reply is documented with an example.
 
@@ -12,13 +12,13 @@ use serde_json::Value;
 
 use super::{LanguageModel, LmError, LmReply, LmRequest, Usage, lock};
 
-/// A language model for tests, which returns scripted replies.
+/// A language model for tests that returns scripted replies.
 ///
 /// The replies come from a list, a substring match on the prompt, or a closure. The model can wait before each reply,
 /// and it records its requests.
 ///
-/// A reply can be an error. The model first tries the patterns of [`when`], in the order they were added. It then
-/// returns the next of the [`replies`], and finally calls [`otherwise`]. If none of these applies, the call fails.
+/// A reply can be an error. The model first tries the patterns from [`when`], in the order they were added. It then
+/// returns the next reply from [`replies`], and finally calls [`otherwise`]. If none of these applies, the call fails.
 ///
 /// Clones share the list of replies, the number of calls and the recorded requests.
 ///
@@ -120,7 +120,7 @@ impl ScriptedLm {
         self
     }
 
-    /// Adds replies that are returned once each, in this order.
+    /// Adds replies that are returned once each, in the given order.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
@@ -316,7 +316,7 @@ impl LanguageModel for ScriptedLm {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         self.record(request);
-        // Chosen before the delay, so a list is used in the order of the calls.
+        // Chosen before the delay, so a list is used in the order the calls begin.
         let answer = self.answer(request);
         if !self.latency.is_zero() {
             tokio::time::sleep(self.latency).await;
@@ -360,7 +360,7 @@ fn end_of(request: &LmRequest) -> String {
 /// ```
 pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
 
-/// A type that can be converted into a reply of [`ScriptedLm`](super::ScriptedLm).
+/// A type that can be converted into a reply from [`ScriptedLm`](super::ScriptedLm).
 ///
 /// A reply can be a string, a JSON value (as text), an [`LmReply`], an [`LmError`], or a `Result` of these. It can also
 /// be a closure that takes the request and returns one of these types.
@@ -387,7 +387,7 @@ pub trait IntoReply<Kind = ByValue> {
     fn into_reply(self) -> ScriptedReply;
 }
 
-/// Marks a reply given as a value.
+/// Marks a type that is itself a reply.
 ///
 /// ```
 /// use dsrs_metrics::lm::{ByValue, IntoReply, LmError, LmRequest};
@@ -401,7 +401,7 @@ pub trait IntoReply<Kind = ByValue> {
 #[derive(Debug)]
 pub enum ByValue {}
 
-/// Marks a reply given as a closure.
+/// Marks a closure that returns a reply.
 ///
 /// ```
 /// use dsrs_metrics::lm::{ByClosure, IntoReply, LmError, LmRequest};

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Finds partners for as many items as possible, by shortest augmenting paths (Kuhn 1955), and returns the places of the
-/// others on each side. The closure says whether an item of the first side matches one of the second.
+/// Pairs as many items as possible, using shortest augmenting paths (Kuhn 1955), and returns the indices of the
+/// unpaired items on each side. The closure returns `true` if an item on the first side matches one on the second.
 pub(crate) fn unmatched(
     ours: usize,
     theirs: usize,
@@ -26,7 +26,7 @@ pub(crate) fn unmatched(
                 }
             }
         }
-        // Backwards along the path, each item gives its partner up for the one that it reached.
+        // Walking back along the path, each item swaps its partner for the one that it reached.
         while let Some((their, our)) =
             end.and_then(|their: usize| Some((their, reached_from[their]?)))
         {

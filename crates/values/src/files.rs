@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::messages::hash;
 
-/// The maximum number of entries of a folder.
+/// The maximum number of entries in a folder.
 const MAX_ENTRIES: usize = 100_000;
 
 /// The maximum total size of a folder's files, in bytes.
@@ -80,7 +80,7 @@ impl MetricFile {
     }
 }
 
-/// The hashes of file contents, by parameter name and then by file name.
+/// Hashes of file contents, grouped by parameter name and keyed by file name.
 ///
 /// In a folder, each file is named by its path relative to the folder.
 pub type Contents = BTreeMap<String, BTreeMap<String, String>>;
@@ -118,7 +118,7 @@ pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
     names.find(|name| !all.contains_key(name)).unwrap_or(name)
 }
 
-/// Adds a file by its name, or all entries of a folder by their paths in it.
+/// Adds a file under its name, or each entry of a folder under its path within the folder.
 fn add_path(path: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> {
     let failed = |error: io::Error| format!("cannot read `{}`: {error}", path.display());
     let name = || text(path.file_name().map_or(path, Path::new));
@@ -172,8 +172,8 @@ fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String
     Ok(())
 }
 
-/// Returns the string that stands for one entry of a folder when runs are compared. `left` is the number of bytes that
-/// may be read, plus one.
+/// Returns the string that represents a folder entry when runs are compared. `left` is the number of bytes that may
+/// still be read, plus one.
 fn content(path: &Path, kind: FileType, left: &mut u64) -> io::Result<String> {
     if kind.is_dir() {
         return Ok("folder".to_owned());
@@ -213,11 +213,12 @@ fn text(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A type of metric parameter that can name files.
+/// A metric parameter type whose values can name files.
 ///
 /// `#[metric]` adds these files to `Metric::files`. If one of the files changes, stored scores are not reused.
 ///
-/// [`PathBuf`] implements this trait, and so do options and lists. An empty path does not name a file.
+/// [`PathBuf`] implements this trait, and so do options and lists of types that implement it. An empty path does not
+/// name a file.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -246,7 +247,7 @@ fn text(path: &Path) -> String {
 /// assert_eq!(files.len(), 1);
 /// ```
 pub trait NamesFiles {
-    /// Adds the files that this value names to `all`.
+    /// Adds to `all` the files that this value names.
     ///
     /// `parameter` is the parameter's name.
     fn files(&self, parameter: &str, all: &mut Vec<MetricFile>);

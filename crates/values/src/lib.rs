@@ -61,7 +61,7 @@ macro_rules! debug_fields {
     };
 }
 
-/// Generates methods of a trait that call the same methods of an inner value.
+/// Generates trait methods that forward to an inner value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! forward_methods {

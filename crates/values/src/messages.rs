@@ -1,11 +1,11 @@
-//! Texts for messages: errors with their sources, escaped strings, suggestions for misspelt names, spreadsheet formulas
-//! and hashes.
+//! Formats text for messages: errors with their sources, escaped strings, suggestions for misspelt names, spreadsheet
+//! formulas and hashes.
 //!
-//! The file is long because every message uses several of its functions, which are short.
+//! The file is long because it holds many short functions, and every message uses several of them.
 
 use std::error::Error;
 
-/// Returns a count as text with thousands separators, such as `1,190`.
+/// Formats a count with thousands separators, such as `1,190`.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
@@ -13,7 +13,7 @@ pub fn thousands(count: u64) -> String {
     groups.join(",")
 }
 
-/// Returns the message of an error, followed by the messages of its sources.
+/// Returns an error's message, followed by the messages of its sources.
 ///
 /// A source is left out if the text already contains its message.
 pub fn with_sources(error: &dyn Error) -> String {
@@ -29,7 +29,7 @@ pub fn with_sources(error: &dyn Error) -> String {
     text
 }
 
-/// Implements `Debug` for error types as their message with its sources.
+/// Implements `Debug` for error types by printing the message and its sources.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as_display {
@@ -68,7 +68,7 @@ pub mod escape {
 
     use std::borrow::Cow;
 
-    /// The maximum number of characters of a name in a headline or a list.
+    /// The maximum length of a name in a headline or list, in characters.
     const MAX_NAME: usize = 80;
 
     /// The maximum number of names in a list.
@@ -100,7 +100,7 @@ pub mod escape {
 
     /// Escapes all characters that a terminal could interpret, except tabs and line breaks.
     ///
-    /// Use this for output of several lines. For a single line, use [`escaped`].
+    /// Use this for multi-line output. For a single line, use [`escaped`].
     pub fn escaped_lines(text: &str) -> Cow<'_, str> {
         escape(text, |c| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t'))
     }
@@ -137,7 +137,7 @@ pub mod escape {
         }
     }
 
-    /// Returns a string in quotes, as a Rust literal.
+    /// Quotes a string as a Rust literal.
     ///
     /// A string longer than 80 characters is truncated and ends with `…`.
     pub fn quoted(text: &str) -> String {
@@ -154,7 +154,8 @@ pub mod escape {
 
     /// Joins names for use in a message.
     ///
-    /// Names are written as `` `a`, `b` ``. If there are more than 20, the list ends as in `` `a`, .. and 80 more ``.
+    /// Names are written as `` `a`, `b` ``. If there are more than 20, the list is shortened, as in `` `a`, .. and 80
+    /// more ``.
     pub fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
         let more = names.len().saturating_sub(MAX_NAMES);
         let shown = names.take(MAX_NAMES).map(|one| format!("`{}`", name(one)));
@@ -243,7 +244,8 @@ pub mod suggest {
 
     use super::escape;
 
-    /// The longest name, in bytes, that is compared. Comparing takes quadratic time, and names may come from files.
+    /// The maximum length of a name that is compared, in bytes. Comparing takes quadratic time, and names may come from
+    /// files.
     const MAX_NAME: usize = 256;
 
     /// Returns the candidate that is most similar to a misspelt name.
@@ -281,7 +283,7 @@ pub mod suggest {
 
     /// Returns a suggestion or a list of names to append to a message about an unknown name.
     ///
-    /// The suggestion is the known name that was probably meant. If none is similar, the message lists all known names.
+    /// The suggestion is the known name that was probably meant. If none is similar, all known names are listed.
     pub fn known_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
         let known: Vec<&str> = known.into_iter().collect();
         did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match &*known {
@@ -292,7 +294,7 @@ pub mod suggest {
 
     /// Returns a suggestion or a list of fields to append to a message about a missing field.
     ///
-    /// The suggestion is the field that was probably meant. If none is similar, the message lists all fields.
+    /// The suggestion is the field that was probably meant. If none is similar, all fields are listed.
     ///
     /// `row` is what the message calls the row.
     pub fn known_fields<'a>(
@@ -342,7 +344,7 @@ pub mod suggest {
 }
 
 pub mod formula {
-    //! Strings in CSV files that a spreadsheet would evaluate as a formula.
+    //! Escapes strings in CSV files that a spreadsheet would evaluate as formulas.
     //!
     //! Spreadsheets evaluate a cell if its first character starts a formula (OWASP, "CSV Injection"). A leading apostrophe
     //! marks the cell as text. A string that begins like a list or object gets an apostrophe too, so it is read back as a
@@ -355,7 +357,7 @@ pub mod formula {
     /// The characters that begin a formula. Some spreadsheets treat the full-width forms like the usual ones.
     const TRIGGERS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-    /// Returns `true` if the string is a formula, or begins like a list or object, after any number of apostrophes.
+    /// Returns `true` if the string, after any leading apostrophes, is a formula or begins like a list or object.
     fn needs_escape(text: &str) -> bool {
         let text = text.trim_start_matches('\'');
         text.starts_with(TRIGGERS) || may_be_literal(text)
@@ -419,7 +421,7 @@ pub mod formula {
             }
         }
 
-        /// All strings of up to six characters of an alphabet.
+        /// Tests all strings of up to six characters from an alphabet.
         #[test]
         fn escaping_is_lossless_and_leaves_no_formula() {
             let mut strings = vec![String::new()];
@@ -450,7 +452,7 @@ pub mod formula {
 }
 
 pub mod hash {
-    //! Hexadecimal hashes, which a run uses to compare contents with those of an earlier run.
+    //! Hexadecimal hashes that a run uses to compare contents with those of an earlier run.
 
     use std::io::{self, Read};
 
@@ -461,7 +463,7 @@ pub mod hash {
         hexadecimal(&Sha256::digest(bytes)[..16])
     }
 
-    /// Reads everything from `from` and returns the start of its SHA-256 hash.
+    /// Reads everything from `from` and returns the start of the content's SHA-256 hash.
     ///
     /// The first 16 bytes of the hash are returned in hexadecimal.
     pub fn of_reader(mut from: impl Read) -> io::Result<String> {
@@ -481,7 +483,7 @@ pub mod hash {
         hexadecimal(&Sha256::digest(bytes))
     }
 
-    /// Returns bytes in hexadecimal, with two lower-case digits for each byte.
+    /// Formats bytes in hexadecimal, with two lower-case digits for each byte.
     pub fn hexadecimal(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -1,12 +1,12 @@
-//! Files named by the caller: reads a file only if it is a regular file, and locks a file before writing it.
+//! Opens files that the caller names. Only regular files are read, and files are locked before they are written.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often, and for how long, to try a lock again. A program started by this process holds a copy of the lock until
-/// it is loaded.
+/// The number of attempts to take a lock, and the pause between them. A program started by this process holds a copy of
+/// the lock until it is loaded.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -61,7 +61,7 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// An exclusive lock for writing a file, released on drop.
+/// An exclusive lock for writing to a file, released on drop.
 ///
 /// The lock is on a hidden file next to the file itself. If the process dies, the kernel releases the lock, so a
 /// leftover hidden file is harmless.
@@ -101,7 +101,7 @@ impl WriteLock {
                     let reason = "another run is writing to it; wait until that run ends, or write to another file";
                     return Err(io::Error::new(io::ErrorKind::ResourceBusy, reason));
                 }
-                // A file system without locks has none that could be held.
+                // If the file system has no locks, nobody can hold one.
                 Ok(()) | Err(TryLockError::Error(_)) if is_at(&file, &path) => {
                     return Ok(Self { _file: file, path });
                 }

@@ -47,16 +47,17 @@ pub trait ValueType {
 /// `Display` writes a phrase for one value, such as `a list of strings`. It writes nothing if there is no description.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TypeHelp {
-    /// The phrase for one value; empty for a list, which is described by its items, and without a description.
+    /// The phrase for one value. It is empty for a list, which is described by its items, and if there is no
+    /// description.
     one: &'static str,
-    /// The phrase for several values; empty if there is none.
+    /// The phrase for several values, or an empty string if there is none.
     several: &'static str,
     /// The length of a list of fixed length.
     length: Option<usize>,
     example: Option<&'static str>,
     /// An example of a list of such values.
     list: Option<&'static str>,
-    /// The kinds of JSON values that the type accepts; `None` accepts all.
+    /// The kinds of JSON values that the type accepts, or `None` if it accepts all.
     kinds: Option<&'static [ValueKind]>,
 }
 
@@ -98,7 +99,7 @@ impl ValueKind {
 impl TypeHelp {
     /// An empty description.
     ///
-    /// If it is used, messages show the type's name.
+    /// If a type uses this description, messages show the type's name.
     pub const NONE: Self = Self::new("");
 
     /// Creates a description from its singular form, such as `a number`.
@@ -160,7 +161,7 @@ impl TypeHelp {
         self
     }
 
-    /// Sets an example value as written on a command line.
+    /// Sets an example value as it would appear on the command line.
     ///
     /// Quote the example if the shell requires it.
     pub const fn with_example(mut self, example: &'static str) -> Self {
@@ -181,7 +182,7 @@ impl TypeHelp {
         !self.one.is_empty() || self.item().is_some_and(|item| !item.several.is_empty())
     }
 
-    /// Returns the description of the items of a list.
+    /// Returns the description of a list's items.
     fn item(&self) -> Option<&'static Self> {
         match self.kinds? {
             [ValueKind::ListOf(item)] if self.one.is_empty() => Some(item),
@@ -189,7 +190,7 @@ impl TypeHelp {
         }
     }
 
-    /// Returns the description of a type, or the name of the type if there is none.
+    /// Returns the type's description, or the type's name if there is no description.
     ///
     /// The name is shown as its author wrote it.
     #[doc(hidden)]

@@ -4,7 +4,7 @@
 /// How far the weights' sum may be from 1, as in composites.
 const TOLERANCE: f64 = 1e-9;
 
-/// The weights of `N` components of a score.
+/// The weights of a score's `N` components.
 ///
 /// All weights are finite and non-negative, and they sum to 1.
 ///
@@ -78,7 +78,7 @@ pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     Ok(())
 }
 
-/// Returns the weighted mean of values, given as `(weight, value)` pairs.
+/// Returns the weighted mean of `(weight, value)` pairs.
 ///
 /// If all values are 1, the mean is exactly 1, even if rounding makes the weights sum to a different total.
 pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {

@@ -1,4 +1,4 @@
-//! The errors of a call, and the part of a provider's message that may be shown.
+//! The errors for a failed call, and the part of a provider's message that may be shown.
 
 use std::error::Error;
 use std::io;
@@ -106,7 +106,7 @@ pub(super) fn causes(error: &reqwest::Error) -> String {
     messages.join(": ")
 }
 
-/// Phrases in responses with status 400 to 422, separated by `|`, by the kind of error they mean.
+/// Phrases in responses with status 400 to 422, separated by `|` and grouped by the kind of error they mean.
 const CONTEXT: &str = "context_length_exceeded|context length|context window|contextwindowexceeded|prompt is too long|\
                        input is too long|maximum context|exceeds the maximum number of tokens|too many tokens";
 const SCHEMA: &str = "response_format|json_schema|responsejsonschema|response_schema|output_config|output_format|\
@@ -195,7 +195,7 @@ fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
     }
 }
 
-/// The longest delay; longer ones are shortened to it.
+/// The maximum delay. Longer delays are shortened to it.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Returns the delay in `Retry-After` (seconds or a date), in the non-standard `retry-after-ms`, or in the header of a
@@ -215,7 +215,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(delay.unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
-/// Returns the provider's message in one line: the message within its JSON, or the whole body.
+/// Returns the provider's message as one line: the message within its JSON, or the whole body.
 fn message(body: &str, target: &Target) -> String {
     let json: Value = serde_json::from_str(body).unwrap_or_default();
     let places = "/error/message /message /error /detail /0/error/message".split(' ');
@@ -226,10 +226,11 @@ fn message(body: &str, target: &Target) -> String {
     }
 }
 
-/// Servers without keys take a short word such as `ollama`, which a reply may well mention.
+/// Shorter keys are not replaced. Servers that need no key take a short word such as `ollama`, which a reply may well
+/// mention.
 const MIN_KEY_BYTES: usize = 16;
 
-/// Returns a string of a reply with the configured key replaced by `***`.
+/// Returns a string from a reply with the configured key replaced by `***`.
 pub(super) fn without_key(text: String, target: &Target) -> String {
     match target.key.as_ref().map(ExposeSecret::expose_secret) {
         Some(key) if key.len() >= MIN_KEY_BYTES && text.contains(key) => text.replace(key, "***"),

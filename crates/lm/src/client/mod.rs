@@ -33,7 +33,7 @@ pub(super) use self::target::{EndpointHash, Target, Variables};
 use super::model::probe_request;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, embedding, lock};
 
-/// A model of a provider.
+/// A provider's model.
 pub(super) struct Client {
     target: Target,
     /// `true` if each message of a request is a string to embed.
@@ -60,7 +60,7 @@ impl Client {
         })
     }
 
-    /// Sends a request. In JSON mode the schema goes into an instruction, because the model supports no schemas.
+    /// Sends a request. In JSON mode, the schema goes into an instruction, because the model supports no schemas.
     async fn send(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
         let target = &self.target;
         let call = target.format.call(&Question {
@@ -74,7 +74,7 @@ impl Client {
         target.format.reply(received, request, target)
     }
 
-    /// Requests the vectors of the messages.
+    /// Requests the vectors for the messages.
     async fn embed(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (target, texts) = (&self.target, request.messages.len());
         let call = embeddings::call(target, request)?;
@@ -132,10 +132,10 @@ const MAX_VALUES: usize = 100_000;
 /// The byte order mark that some servers send.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The time limit of connecting.
+/// The time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The default time limit of one attempt.
+/// The default time limit for one attempt.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The default size limit. A judge's reply takes a few KiB.
@@ -150,7 +150,7 @@ pub(super) struct HttpSettings {
     pub(super) max_reply_bytes: Option<usize>,
 }
 
-/// The proxy of a connection.
+/// The proxy for a connection.
 #[derive(Clone, Default)]
 pub(super) enum Proxy {
     /// The proxy named by the standard variables (`HTTPS_PROXY` and others), if any.
@@ -167,7 +167,7 @@ struct Call {
     body: Value,
 }
 
-/// The JSON of a response, and the error if something follows it. The response is then no reply, but it may report
+/// A response's JSON, and an error if anything follows it. In that case, the response is not a reply, but it may report
 /// tokens.
 type Received = (Value, Option<LmError>);
 

@@ -1,4 +1,4 @@
-//! The providers: names, wire formats and addresses, and names of models: `provider:model`.
+//! The names, wire formats and addresses of providers, and model names of the form `provider:model`.
 
 use dsrs_metrics_values::messages::suggest::nearest;
 
@@ -58,7 +58,7 @@ const PROVIDERS: [(&str, &str); 33] = [
     ("zai", "https://api.z.ai/api/paas/v4/"),
 ];
 
-/// Returns the name of a provider, and the default address of its API, with a trailing slash.
+/// Returns a provider's name and its API's default address, with a trailing slash.
 pub(super) fn find(name: &str) -> Option<(&'static str, &'static str)> {
     PROVIDERS.into_iter().find(|(known, _)| *known == name)
 }
@@ -93,7 +93,7 @@ pub(super) fn key_variables(provider: &str) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Returns the format of a model. OpenCode serves MiniMax models in Anthropic's format.
+/// Returns the wire format for a model. OpenCode serves MiniMax models in Anthropic's format.
 pub(super) fn format_of(provider: &str, model: &str) -> Format {
     match provider {
         "anthropic" | "minimax" => Format::Anthropic,
@@ -103,7 +103,7 @@ pub(super) fn format_of(provider: &str, model: &str) -> Format {
     }
 }
 
-/// Returns the name of a model in requests. Fireworks' own models may omit the account.
+/// Returns a model's name as sent in requests. Fireworks' own models may omit the account.
 pub(super) fn model_name(provider: &str, model: &str) -> String {
     match provider == "fireworks" && !model.contains('/') {
         true => format!("accounts/fireworks/models/{model}"),
@@ -121,7 +121,7 @@ pub(super) const ALIASES: [(&str, &str); 6] = [
     ("qwen", "qwen_cloud"),
 ];
 
-/// Splits `provider:model`; `None` if a part is missing.
+/// Splits `provider:model`. Returns `None` if a part is missing.
 pub(super) fn split_id(id: &str) -> Option<(&str, &str)> {
     let (provider, model) = id.split_once(':')?;
     let (provider, model) = (provider.trim(), model.trim());
@@ -135,7 +135,7 @@ pub(super) fn canonical_provider(provider: &str) -> String {
     alias.map_or(name, |(_, name)| (*name).to_owned())
 }
 
-/// Returns the name of a model with its provider's canonical name; `None` if a part is missing.
+/// Returns the name of a model with its provider's canonical name, or `None` if a part is missing.
 pub(in super::super) fn canonical_id(id: &str) -> Option<String> {
     let (provider, model) = split_id(id)?;
     Some(format!("{}:{model}", canonical_provider(provider)))

@@ -50,13 +50,13 @@ pub(in super::super) struct Target {
     /// The canonical name of the provider.
     pub(super) provider: &'static str,
     pub(super) format: Format,
-    /// The name of the model in requests.
+    /// The name of the model as sent in requests.
     pub(super) model: String,
     pub(super) key: Option<SecretString>,
-    /// The environment variable of the key.
+    /// The environment variable that holds the key.
     pub(super) key_variable: String,
     pub(in super::super) base_url: String,
-    /// The base URL without secrets; `None` if it is the provider's default.
+    /// The base URL without secrets, or `None` if it is the provider's default.
     pub(super) redacted_base_url: Option<String>,
     pub(super) headers: Vec<(HeaderName, String)>,
     /// `true` if the API accepts a JSON schema.
@@ -126,7 +126,7 @@ impl Target {
         account.finalize().into()
     }
 
-    /// Returns the key, or `none` without one: servers at a configured address may need none.
+    /// Returns the key, or `none` if there is no key. Servers at a configured address may not need one.
     pub(super) fn key(&self) -> &str {
         let key = self.key.as_ref();
         key.map_or("none", |key| key.expose_secret())
@@ -152,7 +152,7 @@ impl Target {
     }
 }
 
-/// Returns the variable with the provider's base URL, and its value.
+/// Returns the variable that holds the provider's base URL, and the variable's value.
 fn base_url_from(variables: &Variables, provider: &str) -> Option<(String, String)> {
     let upper = provider.to_uppercase();
     let mut names = vec![format!("{upper}_BASE_URL"), format!("{upper}_API_BASE")];

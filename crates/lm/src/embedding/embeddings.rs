@@ -1,10 +1,10 @@
-//! Validated vectors of several strings with their cost, and the cosine of two vectors.
+//! Validated embedding vectors with their cost, and the cosine of two vectors.
 
 use crate::{LmError, LmErrorKind, Usage};
 #[cfg(feature = "lm")]
 use crate::{LmRequest, Sampling};
 
-/// The embedding vectors of several strings.
+/// The embedding vectors for a list of strings.
 ///
 /// Each string has one vector. All vectors have the same length, and all numbers are finite.
 ///
@@ -162,7 +162,7 @@ impl Embeddings {
     }
 }
 
-/// Returns why these are not the vectors of `texts` strings.
+/// Returns why these cannot be the vectors for `texts` strings, or `None` if they can.
 fn reason_against(texts: usize, vectors: &[Vec<f32>]) -> Option<String> {
     if vectors.len() != texts {
         let noun = if texts == 1 { "vector" } else { "vectors" };
@@ -217,7 +217,7 @@ pub fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
 #[cfg(feature = "lm")]
 const PURPOSE: &str = "embeddings";
 
-/// Returns the request for the vectors of these strings. Its reply has no tokens.
+/// Returns a request for the vectors of these strings. Its reply has no tokens.
 #[cfg(feature = "lm")]
 pub(crate) fn request(texts: &[&str]) -> LmRequest {
     let sampling = Sampling {

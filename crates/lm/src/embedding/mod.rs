@@ -1,10 +1,10 @@
 //! Embedding models, which implement the trait [`EmbeddingModel`].
 //!
-//! [`Embedder`] is the model of a metric. `embeddings.rs` contains the vectors, which are validated on creation.
-//! `scripted.rs` contains the model for tests.
+//! [`Embedder`] is the parameter type for a metric's model. `embeddings.rs` contains the vectors, which are validated
+//! on creation. `scripted.rs` contains the model for tests.
 //!
-//! `provider.rs` (feature `lm`) puts a provider's model behind the layers of language models. `static_vectors/`
-//! (feature `embed-static`) reads token vectors from a folder.
+//! `provider.rs` (feature `lm`) wraps a provider's model in the layers of language models. `static_vectors/` (feature
+//! `embed-static`) reads token vectors from a folder.
 
 mod embeddings;
 #[cfg(feature = "lm")]
@@ -91,8 +91,8 @@ pub trait EmbeddingModel: Send + Sync {
 
     /// Returns the base URL of the API, or `None` for the provider's default.
     ///
-    /// The URL is part of the identity of each metric that uses the model, because two servers may use one name for
-    /// different models.
+    /// The URL is part of the identity of each metric that uses the model, because two servers may use the same name
+    /// for different models.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, ScriptedEmbedder};
@@ -111,7 +111,7 @@ pub trait EmbeddingModel: Send + Sync {
         false
     }
 
-    /// Returns the vectors of these strings, in order.
+    /// Returns a vector for each string, in order.
     ///
     /// ```
     /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -203,15 +203,15 @@ macro_rules! forward_embedding_model {
 }
 forward_embedding_model!(&M, Box<M>, Arc<M>);
 
-/// A parameter type for the embedding model of a metric or judge.
+/// A parameter type for a metric's or judge's embedding model.
 ///
 /// Call the model with `judge::embed`.
 ///
 /// A name is written as `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`). To use the vectors in
 /// a folder, write `static:FOLDER` (feature `embed-static`).
 ///
-/// By default, the model comes from the scope; see `judge::Models::with_embedder`. If the scope has no model,
-/// `DSRS_EMBED` names it.
+/// By default, the model comes from the scope; see `judge::Models::with_embedder`. If the scope has no model, the model
+/// named by `DSRS_EMBED` is used.
 ///
 /// ```
 /// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};

@@ -1,7 +1,8 @@
 //! A provider's embedding model: a client that requests vectors, behind the layers of language models.
 //!
-//! A request for vectors is a request to a language model: one message per string, and a reply with the vectors as text.
-//! So both have the same limits, retries, prices, budget, store and recorded calls.
+//! A request for vectors is a request to a language model: one message per string, and a reply with the vectors as
+//! text. Embedding models therefore have the same limits, retries, prices, budget, store and recorded calls as language
+//! models.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::{LmError, Usage, lock};
 ///
 /// The model returns a fixed vector for each string and records its calls.
 ///
-/// Set the vector of a string with [`when`](Self::when), and the vectors of all other strings with
+/// Set the vector for a string with [`when`](Self::when), and the vectors for all other strings with
 /// [`otherwise`](Self::otherwise). If a string has no vector, the call fails with
 /// [`LmErrorKind::Other`](crate::LmErrorKind::Other).
 ///
@@ -97,7 +97,7 @@ impl ScriptedEmbedder {
         /// ```
         pub fn named(id: impl Into<String>) => id = id.into();
 
-        /// Sets a function that computes the vectors of all strings without a fixed vector.
+        /// Sets a function that computes the vector for each string that has no fixed vector.
         ///
         /// The function can also return an error.
         ///

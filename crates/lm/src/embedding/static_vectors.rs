@@ -47,13 +47,13 @@ pub struct StaticEmbedder {
     tensors: Tensors,
 }
 
-/// The largest vector file in bytes: a million tokens with a thousand numbers each.
+/// The maximum size of the vector file in bytes: a million tokens with a thousand numbers each.
 const MAX_VECTORS_BYTES: u64 = 4 << 30;
 
-/// The largest tokenizer file in bytes. A vocabulary of a million tokens takes about 50 MB.
+/// The maximum size of the tokenizer file in bytes. A vocabulary of a million tokens takes about 50 MB.
 const MAX_TOKENIZER_BYTES: u64 = 128 << 20;
 
-/// The longest string in bytes.
+/// The maximum length of a string in bytes.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl StaticEmbedder {
@@ -105,7 +105,7 @@ impl StaticEmbedder {
         })
     }
 
-    /// Returns the vector of a string and the number of its tokens.
+    /// Returns a string's vector and its number of tokens.
     fn vector(&self, text: &str) -> Result<(Vec<f32>, usize), String> {
         if text.len() > MAX_TEXT_BYTES {
             return Err(format!(
@@ -121,7 +121,7 @@ impl StaticEmbedder {
     }
 }
 
-/// Returns the model of a folder, which is read once per process.
+/// Returns the model in a folder. A process reads each folder only once.
 pub(super) fn shared(folder: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
     static OPEN: Mutex<BTreeMap<String, Arc<StaticEmbedder>>> = Mutex::new(BTreeMap::new());
     let mut open = lock(&OPEN);
@@ -205,26 +205,26 @@ impl EmbeddingModel for StaticEmbedder {
         Ok(embeddings.with_usage(Usage::new(tokens, 0)))
     }
 
-    /// Succeeds: the files were validated when read.
+    /// Always succeeds, because the files were validated when they were read.
     async fn probe(&self) -> Result<(), LmError> {
         Ok(())
     }
 }
 
-/// The vectors of tokens.
+/// The token vectors.
 struct Tensors {
     /// All rows, one after another.
     numbers: Vec<f32>,
     /// The length of a row, at least 1.
     dimensions: usize,
-    /// The row of each token, and the factor of its vector.
+    /// The row of each token, and the factor for its vector.
     tokens: Vec<(usize, f32)>,
 }
 
-/// The names that model2vec and others give the tensor of vectors.
+/// The names that model2vec and other tools give the tensor of vectors.
 const NAMES: [&str; 3] = ["embeddings", "embedding.weight", "0"];
 
-/// The longest vector.
+/// The maximum length of a vector.
 const MAX_DIMENSIONS: usize = 1 << 14;
 
 impl Tensors {
@@ -263,7 +263,8 @@ impl Tensors {
         })
     }
 
-    /// Returns the weighted mean of these tokens' vectors, scaled to length 1, or zeros if it has no direction.
+    /// Returns the weighted mean of these tokens' vectors, scaled to length 1. Returns zeros if the mean has no
+    /// direction.
     fn mean(&self, tokens: impl Iterator<Item = u32>) -> Result<Vec<f32>, String> {
         // The result is scaled, so the sum will do.
         let mut sum = vec![0.0_f64; self.dimensions];

@@ -1,4 +1,4 @@
-//! A budget for the calls of a run: it reserves before a call and settles after it.
+//! A budget for a run's calls, which reserves an amount before each call and settles it afterwards.
 //!
 //! A panel reserves for all of its calls before the first, so no money is spent on a panel that the budget does not cover.
 //! These reservations are task-local: [`Priced`](super::Priced) takes the one for its call.
@@ -61,7 +61,7 @@ pub struct LmBudget {
     kept: Option<Arc<Kept>>,
 }
 
-/// Where the spending of a budget is kept.
+/// Where a budget's spending is recorded.
 #[derive(Debug)]
 struct Kept {
     store: Store,
@@ -189,7 +189,7 @@ impl LmBudget {
         self.limit.saturating_sub(taken)
     }
 
-    /// Returns the highest possible cost of any rejected call, in msat.
+    /// Returns the largest amount that a rejected call could have cost, in msat.
     ///
     /// Returns `None` if no call was rejected.
     ///
@@ -288,7 +288,8 @@ impl LmBudget {
         }
     }
 
-    /// Reserves the amounts of several calls, in msat, all or none. `model` is the model of the first call.
+    /// Reserves the amounts for several calls, in msat: either all of them or none. `model` is the model of the first
+    /// call.
     pub(super) async fn reserve(
         &self,
         model: &str,
@@ -296,7 +297,7 @@ impl LmBudget {
     ) -> Result<Vec<Reservation>, LmError> {
         loop {
             let mut settled = pin!(self.settled.notified());
-            // From here on no settlement is missed.
+            // From here on, no settlement is missed.
             settled.as_mut().enable();
             if let Some(reservations) = self.try_reserve(model, calls)? {
                 return Ok(reservations);
@@ -308,7 +309,7 @@ impl LmBudget {
         }
     }
 
-    /// Reserves the amounts; `None` if the calls may fit once other calls are settled.
+    /// Reserves the amounts. Returns `None` if the calls may fit once other calls are settled.
     fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
         let msats = calls.iter().copied().fold(0, u64::saturating_add);
         let mut state = lock(&self.state);
@@ -358,8 +359,8 @@ pub(super) struct Reservation {
 }
 
 impl Reservation {
-    /// Starts the call, and records it in the store of the budget, if there is one. From now on the call costs the
-    /// reserved amount unless `spent` is set.
+    /// Starts the call, and records it in the budget's store, if there is one. From now on, the call costs the reserved
+    /// amount unless `spent` is set.
     pub(super) fn started(mut self) -> Result<Self, LmError> {
         if let Some(kept) = &self.budget.kept {
             self.call = Some(kept.store.reserve_msats(&kept.name, self.msats)?);
@@ -374,7 +375,7 @@ impl Drop for Reservation {
         if let (Some(kept), Some(call)) = (&self.budget.kept, self.call)
             && self.spent != self.msats
         {
-            // If it fails, the call counts with the reserved amount.
+            // If this fails, the call counts as costing the reserved amount.
             let _ = kept.store.settle_msats(call, self.spent);
         }
         let mut state = lock(&self.budget.state);
@@ -419,7 +420,7 @@ pub struct BudgetOverrun {
     pub model: String,
     /// The number of tokens in the longest reply over its limit.
     pub tokens: u64,
-    /// The token limit of the call that returned the longest reply.
+    /// The token limit for the call that returned the longest reply.
     pub max_tokens: u32,
 }
 
@@ -472,7 +473,7 @@ pub async fn reserve_for_panel<T>(
     Ok(CURRENT.scope(reservations, calls).await)
 }
 
-/// Takes the reservation of a call, if its panel made one.
+/// Takes the reservation for a call, if its panel made one.
 pub(super) fn take_reservation(budget: &LmBudget, msats: u64) -> Option<Reservation> {
     let reservations = CURRENT.try_with(Arc::clone).ok()?;
     let mut reservations = lock(&reservations);

@@ -209,7 +209,7 @@ impl Circuit {
         }
     }
 
-    /// Returns the circuit of an address with this policy, shared by all models of this process.
+    /// Returns the circuit for an address with this policy, shared by all models in this process.
     pub(crate) fn of_address(address: String, policy: CircuitPolicy) -> Self {
         static CIRCUITS: LazyLock<Mutex<HashMap<(String, CircuitPolicy), Circuit>>> =
             LazyLock::new(Mutex::default);

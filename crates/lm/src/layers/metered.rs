@@ -71,7 +71,7 @@ impl<L: LanguageModel> Metered<L> {
 }
 
 tokio::task_local! {
-    /// The cost of the attempts of one call, kept so that a cancelled call counts too.
+    /// The cost of one call's attempts, kept so that a cancelled call counts too.
     static CURRENT: Arc<Mutex<CallTotals>>;
 }
 

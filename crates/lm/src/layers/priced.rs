@@ -24,10 +24,10 @@ use super::metered::add_cost;
 ///
 /// The cost is charged to the budget. It also appears in the [`Ledger`](crate::Ledger) and in the row's outcome.
 ///
-/// With a budget, a call to a model without a price fails with [`LmErrorKind::Unpriced`], unless [unpriced calls are
+/// Under a budget, a call to a model without a price fails with [`LmErrorKind::Unpriced`], unless [unpriced calls are
 /// allowed](Self::allow_unpriced).
 ///
-/// With a budget, a request without `max_tokens` is limited to 4,096 tokens, because its cost would otherwise be
+/// Under a budget, a request without `max_tokens` is limited to 4,096 tokens, because its cost would otherwise be
 /// unlimited.
 ///
 /// This limit is not part of a stored reply's key. A reply truncated by this limit is stored, but is returned only to
@@ -55,7 +55,7 @@ pub struct Priced<L> {
     allow_unpriced: bool,
 }
 
-/// The token limit under a budget, for requests without one.
+/// The token limit under a budget for requests that do not set one.
 pub(crate) const DEFAULT_MAX_TOKENS: u32 = 4096;
 
 impl<L: LanguageModel> Priced<L> {
@@ -105,7 +105,7 @@ impl<L: LanguageModel> Priced<L> {
         /// ```
         pub fn budget(budget: LmBudget) => budget = Some(budget);
 
-        /// Sets whether calls without a price are allowed under a budget.
+        /// Sets whether the budget allows calls to a model without a price.
         ///
         /// The budget does not include the cost of these calls.
         ///
@@ -190,7 +190,7 @@ impl<L: LanguageModel> Priced<L> {
         max_cost(&self.prices, self.price.as_ref()?, request)
     }
 
-    /// Returns the request as sent: with a limit if the cost is limited.
+    /// Returns the request to send, with a token limit if the cost is limited.
     fn limited<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         match self.budget.is_some() && self.price.is_some() {
             true => limited(request),
@@ -204,9 +204,9 @@ impl<L: LanguageModel> Priced<L> {
 }
 
 /// An attempt at a call. If dropped before it returns (the call was cancelled), it costs the highest amount possible,
-/// because the provider may charge it.
+/// because the provider may charge for it.
 struct Attempt {
-    /// The cost in msat, or the highest possible cost until it is known; `None` if both are unknown.
+    /// The cost in msat, or the highest possible cost until the actual cost is known. `None` if both are unknown.
     cost: Option<u64>,
     reservation: Option<Reservation>,
 }
@@ -231,7 +231,7 @@ pub(crate) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> O
     Some(prices.msats(price, &usage).unwrap_or(u64::MAX))
 }
 
-/// Limits the tokens of the reply, because nothing else bounds its cost under a budget.
+/// Limits the tokens in the reply, because nothing else bounds its cost under a budget.
 pub(crate) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
     if request.sampling.max_tokens.is_some() {
         return Cow::Borrowed(request);
@@ -241,8 +241,8 @@ pub(crate) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
     Cow::Owned(limited)
 }
 
-/// Returns an upper bound: a token has at least one byte. The constants cover what providers add around a message and a
-/// schema.
+/// Returns an upper bound on the prompt's tokens, because a token has at least one byte. The constants cover what
+/// providers add around a message and a schema.
 fn max_prompt_tokens(request: &LmRequest) -> u64 {
     let messages = request.messages.iter().map(|it| it.content.len() + 16);
     let schema = request.schema.as_ref();
@@ -279,7 +279,7 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
         let is_spent_before = budget.is_some_and(|budget| budget.spent_before_msats() > 0);
         let probed = self.charged(&request, self.inner.probe(), Option::as_mut);
         match probed.await {
-            // An interrupted run spent the whole budget: no call can be made, so no probe is needed.
+            // An interrupted run spent the whole budget. No call can be made, so no probe is needed.
             Err(error) if error.is_refused() && is_spent_before => Ok(None),
             probed => probed,
         }

@@ -22,11 +22,11 @@ use crate::lock;
 ///
 /// If a call would exceed the limit, it waits. Calls proceed in order of arrival.
 ///
-/// The limit holds over any 60 seconds. Short bursts can use up to a tenth of it. Over a longer time, you can use up to
-/// nine tenths.
+/// The limit holds over any 60 seconds. Short bursts can use up to a tenth of it. Over longer periods, you can use up
+/// to nine tenths of it.
 ///
-/// The limiter first estimates the tokens of a call. It counts one token per three bytes of the prompt, plus
-/// `max_tokens` or 1,024 for the reply. It corrects the estimate once the provider reports the usage.
+/// The limiter first estimates a call's tokens. It counts one token per three bytes of the prompt, plus `max_tokens` or
+/// 1,024 for the reply. It corrects the estimate once the provider reports the usage.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};
@@ -53,7 +53,7 @@ struct Shared {
     returned: Notify,
 }
 
-/// The bucket of requests, and the one of tokens.
+/// The bucket for requests, and the one for tokens.
 type Buckets = [Option<Bucket>; 2];
 
 type Limiters = HashMap<(EndpointHash, [Option<u32>; 2]), RateLimiter>;
@@ -81,7 +81,7 @@ impl RateLimiter {
         Self::default()
     }
 
-    /// Sets the maximum number of requests in any 60 seconds.
+    /// Sets the maximum number of requests in any 60-second period.
     ///
     /// A limit of 0 counts as 1.
     ///
@@ -108,9 +108,9 @@ impl RateLimiter {
         self
     }
 
-    /// Sets the maximum number of tokens in any 60 seconds.
+    /// Sets the maximum number of tokens in any 60-second period.
     ///
-    /// The tokens of prompts and replies both count. A limit of 0 is treated as 1.
+    /// Tokens in prompts and tokens in replies both count. A limit of 0 is treated as 1.
     ///
     /// A single call above the limit waits until the whole limit is available.
     ///
@@ -136,8 +136,8 @@ impl RateLimiter {
         self
     }
 
-    /// Returns the limiter of an account with these limits of requests and tokens per minute. All models of this
-    /// process share it because providers limit an account, not a model.
+    /// Returns the limiter for an account with these limits on requests and tokens per minute. All models in this
+    /// process share it, because providers limit an account, not a model.
     pub(crate) fn of_account(account: EndpointHash, limits: [Option<u32>; 2]) -> Self {
         static LIMITERS: LazyLock<Mutex<Limiters>> = LazyLock::new(Mutex::default);
         let limiter = || {
@@ -168,7 +168,7 @@ impl RateLimiter {
         }
     }
 
-    /// Corrects the estimated tokens of a call to the actual ones.
+    /// Replaces a call's estimated tokens with the actual ones.
     fn settle(&self, estimated: f64, used: f64) {
         if let Some(bucket) = &mut lock(&self.shared.buckets)[1] {
             bucket.level = (bucket.level + estimated - used).min(bucket.capacity);
@@ -225,7 +225,7 @@ impl Bucket {
         self.level = (self.level + seconds * self.per_second).min(self.capacity);
         self.refilled = now;
         let missing = amount.min(self.capacity) - self.level;
-        // Below a thousandth of a unit it is a rounding error.
+        // Less than a thousandth of a unit is a rounding error.
         if missing <= 1e-3 {
             return Duration::ZERO;
         }

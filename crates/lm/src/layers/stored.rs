@@ -56,7 +56,7 @@ impl<L> Stored<L> {
         Self::after(inner, store, 0)
     }
 
-    /// Does the same as [`new`](Self::new), but ignores records up to this number.
+    /// Works like [`new`](Self::new), but ignores records up to this number.
     pub(crate) fn after(inner: L, store: Store, after: i64) -> Self {
         Self {
             inner,
@@ -186,7 +186,7 @@ pub(crate) struct SingleFlight {
     calls: Mutex<Calls>,
 }
 
-/// Each is kept by the tasks that take part in it.
+/// Each call is kept alive by the tasks that take part in it.
 type Calls = HashMap<Hash, Weak<SharedCall>>;
 
 /// A call that equal calls wait for, and the model that made it. If the task that makes it is dropped, a waiting one
@@ -194,9 +194,9 @@ type Calls = HashMap<Hash, Weak<SharedCall>>;
 type SharedCall = OnceCell<(CallResult, usize)>;
 
 impl SingleFlight {
-    /// Makes `call`, or waits for the result of a call in progress with the same hash. If that one is dropped, or fails
-    /// for another `maker`, for a reason of its own such as its budget, a waiting call is made instead. Returns `true`
-    /// for the call that was made: the result of the others costs nothing.
+    /// Makes `call`, or waits for the result of a call in progress with the same hash. If the call in progress is
+    /// dropped, or fails for a reason specific to another `maker`, such as its budget, a waiting call is made instead.
+    /// Returns `true` only for the call that was made, because the others cost nothing.
     pub(crate) async fn run<F: Future<Output = CallResult>>(
         &self,
         hash: Hash,

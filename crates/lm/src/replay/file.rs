@@ -23,7 +23,7 @@ struct Header {
 const ABOUT: &str =
     "replies of language models that tests replay; written by DSRS_UPDATE=new cargo test";
 
-/// A line of the file. It has no address, because a local server may have another port in each run.
+/// A line in the file. It has no address, because a local server may use a different port in each run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Call {
     model: String,
@@ -31,7 +31,7 @@ pub(super) struct Call {
     pub(super) reply: LmReply,
 }
 
-/// Returns the key of an effective request.
+/// Returns the key for an effective request.
 pub(super) fn key_of(model: &str, request: &LmRequest) -> Key {
     Key::of(model, None, request)
 }
@@ -56,8 +56,8 @@ pub(super) fn failed(message: String) -> LmError {
     LmErrorKind::Other(message).into()
 }
 
-/// Reads the calls in the order of the lines; `None` if the file does not exist. Unless `needs_lines`, a file with a
-/// damaged line has no calls.
+/// Reads the calls in line order. Returns `None` if the file does not exist. If `needs_lines` is `false`, a file with a
+/// damaged line counts as having no calls.
 pub(super) fn read(path: &Path, needs_lines: bool) -> Result<Option<Vec<(Key, Call)>>, LmError> {
     let shown = path.display();
     let mut bytes = Vec::new();

@@ -72,7 +72,7 @@ enum Mode {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// In the file, and not asked for.
+    /// In the file, but not requested.
     None,
     Replayed,
     Recorded,
@@ -81,13 +81,13 @@ enum Use {
 #[derive(Debug)]
 struct State {
     calls: BTreeMap<Key, (Call, Use)>,
-    /// The error of the first call missing from the file.
+    /// The error for the first call missing from the file.
     missing: Option<LmError>,
     /// Kept until the recorded calls are written.
     write_lock: Option<WriteLock>,
 }
 
-/// How many characters of a message an error shows.
+/// The maximum number of characters that an error shows from a message.
 const SHOWN: usize = 80;
 
 /// Returns `true` if the scope only replays calls, without recording any.
@@ -149,7 +149,7 @@ impl Replay {
     /// line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, LmError> {
         let path = path.as_ref();
-        // Locked before reading: another recording would lose its calls.
+        // Locked before reading, because another recording would lose its calls.
         let write_lock = file::lock(path)?;
         let mode = match keep {
             true => Mode::RecordingNew,
@@ -209,7 +209,7 @@ impl Replay {
         self.mode != Mode::Replaying
     }
 
-    /// Returns the error of the first call that is missing from the file.
+    /// Returns the error for the first call that is missing from the file.
     ///
     /// Returns `None` if no call is missing, or if calls are being recorded.
     pub fn missing(&self) -> Option<LmError> {

@@ -1,4 +1,4 @@
-//! The database of a store: opening it, its tables and its errors.
+//! The database of a store: how it is opened, its tables and its errors.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -10,13 +10,13 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::super::{LmError, LmErrorKind};
 
-/// `dsrs` in ASCII, by which SQLite identifies the program that owns a database.
+/// `dsrs` in ASCII. SQLite uses this number to identify the program that owns a database.
 const APPLICATION_ID: i32 = 0x6473_7273;
 
 /// The version of the tables. Increment it with every change.
 const VERSION: i32 = 1;
 
-/// How long a write waits for writes of other processes.
+/// How long a write waits for writes by other processes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
@@ -88,7 +88,7 @@ fn connected(path: &Path) -> rusqlite::Result<Connection> {
         };
         Err(failure(SQLITE_ERROR, reason))
     };
-    // In one transaction, so that the three facts are of one moment.
+    // Runs in one transaction, so that the three facts are from the same moment.
     let is_new = check(&*connection.transaction()?)?;
     // Readers do not wait for writers, and a process that dies leaves no lock.
     connection.pragma_update(None, "journal_mode", "wal")?;
@@ -134,7 +134,7 @@ fn create_private(path: &Path) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn network_file_system(path: &Path) -> Option<&'static str> {
     let found = rustix::fs::statfs(path).ok()?;
-    // The numbers are those of `statfs(2)`. The cast is needed because some are negative where the type is signed.
+    // The numbers come from `statfs(2)`. The cast is needed because some are negative where the type is signed.
     match found.f_type as u32 {
         0x6969 => Some("NFS"),
         0x517b | 0xfe53_4d42 | 0xff53_4d42 => Some("SMB"),
@@ -149,7 +149,7 @@ fn network_file_system(_: &Path) -> Option<&'static str> {
     None
 }
 
-/// Creates an error about the database or folder at `path`.
+/// Creates an error for the database or folder at `path`.
 pub(super) fn store_error(path: &Path, reason: impl Into<String>) -> LmError {
     LmErrorKind::Store(format!("{}: {}", path.display(), reason.into())).into()
 }
@@ -159,12 +159,12 @@ pub(super) fn not_usable(path: &Path, error: io::Error) -> LmError {
     store_error(path, format!("{error}; {OTHER}")).with_source(error)
 }
 
-/// Returns an error with a message of ours.
+/// Returns an error with our own message.
 pub(super) fn failure(code: i32, message: String) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(message))
 }
 
-/// Returns the meaning of an SQLite error, and what to do about it.
+/// Returns an error that says what an SQLite error means and what to do about it.
 pub(super) fn error_of(path: &Path, error: rusqlite::Error) -> LmError {
     let reason = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {

@@ -2,9 +2,9 @@
 //!
 //! The store is a single SQLite database. Several processes can use it at the same time.
 //!
-//! `database.rs` opens the database and has its tables, and `records.rs` reads and writes results, and tracks
-//! budgets across processes. A thread syncs what was written. `layers/stored.rs` looks up replies by the key of
-//! `lm/record.rs`.
+//! `database.rs` opens the database and defines its tables. `records.rs` reads and writes results, and tracks budgets
+//! across processes. A thread syncs what was written. `layers/stored.rs` looks up replies by the key that
+//! `lm/record.rs` defines.
 
 mod database;
 mod records;
@@ -32,7 +32,7 @@ use database::{error_of, not_usable, store_error};
 /// The store also contains program outputs, and metric evaluations that have a cost.
 ///
 /// A record is written before its result is returned, so it survives if the process dies. A power failure can lose the
-/// records of the last tenth of a second.
+/// records from the last tenth of a second.
 ///
 /// A record's key contains everything that its result depends on. For a reply, these are the model, address, messages,
 /// schema, sampling parameters, purpose and `draw` index; see
@@ -73,7 +73,7 @@ struct Shared {
     writer: Mutex<Connection>,
     /// `true` if the last write failed. The next call is made only after another write succeeds.
     has_failed: AtomicBool,
-    /// The calls in progress whose replies will be stored, for all models of the process.
+    /// The calls in progress whose replies will be stored, for all models in the process.
     in_progress: SingleFlight,
     // Dropped last: SQLite copies its log when the last connection closes.
     sync: LogSync,
@@ -134,7 +134,7 @@ impl Store {
         Ok(Self { shared })
     }
 
-    /// Opens the store in a folder, if it exists.
+    /// Opens the store in a folder if the store exists.
     ///
     /// Returns `None` if the store does not exist.
     ///
@@ -149,7 +149,7 @@ impl Store {
         }
     }
 
-    /// Returns the default folder of the store.
+    /// Returns the store's default folder.
     ///
     /// The default folder is `dsrs-metrics` in the user's cache folder. Returns `None` if the user has no home folder.
     ///
@@ -195,12 +195,12 @@ impl Store {
         &self.shared.path
     }
 
-    /// Returns the calls in progress whose replies will be stored, for all models of the process.
+    /// Returns the calls in progress whose replies will be stored, for all models in the process.
     pub(super) fn in_progress(&self) -> &SingleFlight {
         &self.shared.in_progress
     }
 
-    /// Returns an error about this store.
+    /// Returns an error for this store.
     pub(super) fn error(&self, reason: &impl ToString) -> LmError {
         store_error(&self.shared.path, reason.to_string())
     }
@@ -231,7 +231,7 @@ fn check_folder(dir: &Path) -> Result<(), LmError> {
 
 const EVERY: Duration = Duration::from_millis(100);
 
-/// A running thread that syncs the log. Dropping this ends it after a last sync.
+/// A running thread that syncs the log. Dropping this value ends the thread after a final sync.
 #[derive(Debug)]
 struct LogSync(Option<(Sender<()>, JoinHandle<()>)>);
 

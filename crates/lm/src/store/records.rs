@@ -29,7 +29,7 @@ pub struct StoreInfo {
     pub cost_msats: u64,
     /// The size of the database in bytes.
     pub bytes: u64,
-    /// The times when the oldest and the newest record were stored.
+    /// When the oldest and the newest record were stored.
     ///
     /// The times are in seconds since the Unix epoch.
     pub stored_at: Option<(u64, u64)>,
@@ -179,7 +179,7 @@ impl Store {
     }
 }
 
-/// Returns the only value of a query.
+/// Returns the single value that a query selects.
 fn value<T: FromSql>(connection: &Connection, query: &str) -> rusqlite::Result<T> {
     connection.query_row(query, (), |row| row.get(0))
 }
@@ -236,7 +236,7 @@ impl Store {
         })
     }
 
-    /// Stores a result, replacing an earlier result with the same key.
+    /// Stores a result, replacing any earlier result stored under the same key.
     pub fn put(
         &self,
         kind: &str,
@@ -255,7 +255,7 @@ impl Store {
         })
     }
 
-    /// Removes a result.
+    /// Removes the result stored under a key.
     pub fn remove(&self, key: &Hash) -> Result<(), LmError> {
         let remove = "DELETE FROM records WHERE key = ?1";
         self.write(|connection| connection.execute(remove, params![key]).map(drop))
@@ -269,8 +269,8 @@ impl Store {
 
     /// Checks that results can be stored.
     ///
-    /// If the last write failed, the method tries to write again. Call it before work that costs money, because its
-    /// results would otherwise be lost.
+    /// If the last write failed, the method tries to write again. Call this method before doing work that costs money.
+    /// Otherwise, the results could be lost.
     pub fn check_writable(&self) -> Result<(), LmError> {
         if !self.shared.has_failed.load(Relaxed) {
             return Ok(());
@@ -286,7 +286,7 @@ impl Store {
         })
     }
 
-    /// Returns the amount spent or reserved from a budget, in millisatoshis.
+    /// Returns the amount of a budget that is spent or reserved, in millisatoshis.
     pub fn spent_msats(&self, budget: &str) -> Result<u64, LmError> {
         self.read(|connection| sum(connection, budget))
     }
@@ -365,7 +365,7 @@ fn reserve(
     insert.insert(params![budget, signed(msats), process])
 }
 
-/// Sums what a budget's calls cost, using the reserved amount of those that have not ended.
+/// Sums what a budget's calls cost, using the reserved amount for calls that have not ended.
 fn sum(connection: &Connection, budget: &str) -> rusqlite::Result<u64> {
     // A sum of integers could overflow. `total` is a float, exact up to 2^53 msat, which is 90,000 BTC.
     let select =

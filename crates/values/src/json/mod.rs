@@ -1,4 +1,4 @@
-//! JSON values: their descriptions in messages, equality, nesting depth and number of values.
+//! Describes JSON values in messages, compares them, and measures their nesting depth and size.
 //!
 //! `read.rs` reads values as written, `path.rs` follows dotted paths, and `structured.rs` compares values field by field.
 
@@ -35,7 +35,7 @@ pub fn text(value: Value) -> Option<String> {
     }
 }
 
-/// Returns the start of a string in quotes, for use in an error message.
+/// Quotes the start of a string for use in an error message.
 ///
 /// At most 40 characters are shown.
 pub fn shown(text: &str) -> String {
@@ -50,7 +50,7 @@ pub fn shown(text: &str) -> String {
 /// The order of keys and the notation of numbers are ignored.
 ///
 /// Numbers are compared exactly: 1 equals 1.0, but 9007199254740993 does not equal 9007199254740992.0. Strings must be
-/// identical, without any normalization.
+/// identical, because they are not normalized.
 ///
 /// ```
 /// use dsrs_metrics::metrics::same_value;
@@ -86,7 +86,7 @@ pub fn same_value(left: &Value, right: &Value) -> bool {
     true
 }
 
-/// Returns a value that is written in one way: keys are in order, and whole numbers are integers.
+/// Returns the value in canonical form: keys are sorted, and whole numbers are integers.
 pub(crate) fn canonical(value: &Value) -> Value {
     match value {
         Value::Number(number) => {
@@ -159,7 +159,7 @@ pub fn is_too_deep(value: &Value) -> bool {
 /// MB.
 pub const MAX_VALUES: usize = 8 << 20;
 
-/// The number of values that an object counts as in [`is_too_large`].
+/// How many values an object counts as in [`is_too_large`].
 ///
 /// An object with fields takes about as much memory as this many other values: even a B-tree node with few entries
 /// takes 640 bytes, but a value takes only 32.
@@ -175,8 +175,8 @@ pub fn is_too_large(text: &str, limit: usize) -> bool {
 
 /// Returns `true` if JSON text contains more than `limit` values.
 ///
-/// Nested values are included, and lists and objects are values too. Object keys are not counted. The result for
-/// invalid JSON is unspecified.
+/// Nested values are counted, and so are lists and objects. Object keys are not counted. The result for invalid JSON is
+/// unspecified.
 pub fn has_more_values(text: &str, limit: usize) -> bool {
     // `[0,0,0]`: at least one other byte separates two values.
     text.len() > 2 * limit && weighs_more(text, limit, 1)

@@ -24,8 +24,8 @@ pub fn split_first(path: &str) -> (&str, &str) {
 
 /// Returns the value at a path inside `value`.
 ///
-/// The path consists of field names and list indices. The index -1 is the last element. An empty path returns the value
-/// itself.
+/// The path consists of field names and list indices. The index -1 selects the last element. An empty path returns the
+/// value itself.
 pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     match walk(value, path)? {
         Cow::Borrowed(value) => Some(value),
@@ -35,8 +35,8 @@ pub fn below<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 
 /// Returns the value at a path, using `get` to look up the first field.
 ///
-/// If there is a field named exactly like the whole path, that field is returned. Otherwise, the first segment names a
-/// field, and the rest of the path is followed from there.
+/// If a field's name is exactly the whole path, that field is returned. Otherwise, the first segment names a field, and
+/// the rest of the path is followed from there.
 pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     match find_inside(path, get)? {
         Cow::Borrowed(value) => Some(value),
@@ -44,7 +44,7 @@ pub fn find<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&
     }
 }
 
-/// Returns the value at a path, like [`find`], and also looks inside strings.
+/// Works like [`find`], but also looks inside strings.
 ///
 /// A string along the path is parsed if it contains JSON or a Python literal. A value found inside a string is returned
 /// as an owned value.
@@ -59,7 +59,7 @@ pub fn find_inside<'a>(
     walk(get(first)?, rest)
 }
 
-/// Returns the value at a path, like [`below`], and also looks inside strings.
+/// Works like [`below`], but also looks inside strings.
 ///
 /// A string along the path is parsed if it contains JSON or a Python literal. A value found inside a string is returned
 /// as an owned value.

@@ -1,9 +1,9 @@
-//! Reads JSON without changing what is written.
+//! Reads JSON without silently changing its content.
 //!
-//! By default, `serde_json` keeps the last value of a duplicate key, silently drops the others, and silently changes the
-//! value of some numbers. The lists and objects of CSV cells may also be in Python notation.
+//! By default, `serde_json` keeps the last value of a duplicate key, silently drops the others, and silently changes
+//! the value of some numbers. Lists and objects in CSV cells can also be in Python notation.
 //!
-//! The file is long because of its tests of numbers and of Python notation.
+//! The file is long because of its tests for numbers and Python notation.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,7 +33,7 @@ pub enum Shape<M> {
     Other(Value),
 }
 
-/// A type that can be read from the entries of an object.
+/// A type that can be read from a JSON object's entries.
 ///
 /// Implementations must reject duplicate keys with [`reject_duplicate`].
 pub trait FromMap: Sized {
@@ -226,13 +226,13 @@ pub struct Number<'t> {
     pub offset: usize,
     /// The number, exactly as written in the text.
     pub text: &'t str,
-    /// The key of the number in the outermost object, including its quotes.
+    /// The number's key in the outermost object, including the quotes.
     ///
     /// `None` if the number is not a value of this object.
     pub key: Option<&'t str>,
 }
 
-/// The strings, numbers and punctuation of JSON.
+/// Matches JSON's strings, numbers and punctuation.
 static TOKEN: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(?s)"(?:[^"\\]|\\.)*"|[-0-9][-+.eE0-9]*|[{}\[\],]"#));
 
@@ -257,7 +257,7 @@ pub fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
     })
 }
 
-/// Strings, and the numbers that Python writes and JSON does not have.
+/// Matches strings, and the numbers that Python writes but JSON lacks.
 static CONSTANT: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity"#));
 
@@ -303,11 +303,12 @@ pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
     })
 }
 
-/// How many digits every `i64` and `u64` has room for.
+/// Every integer with at most this many digits fits into both `i64` and `u64`.
 const EXACT_DIGITS: usize = 18;
 
-/// Returns `true` if the text has a run of digits that may be too long for an integer, or a negative exponent. Numbers
-/// without either are exact. Few bytes are read, because every run that long covers one of each `EXACT_DIGITS` bytes.
+/// Returns `true` if the text has a negative exponent, or a run of digits that may be too long for an integer. Numbers
+/// without either are exact. Only every `EXACT_DIGITS`-th byte is read at first, because a run that long covers at
+/// least one of them.
 fn may_be_inexact(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_long_run = (0..bytes.len()).step_by(EXACT_DIGITS).any(|at| {
@@ -334,7 +335,7 @@ pub fn is_underflow(number: &str) -> bool {
     digits.contains(|digit: char| ('1'..='9').contains(&digit)) && number.parse() == Ok(0.0_f64)
 }
 
-/// Adds the missing zero to a number such as `.5` or `-.5`.
+/// Adds the missing leading zero to a number such as `.5` or `-.5`.
 ///
 /// JSON requires this zero. Returns `None` for any other text.
 pub fn with_zero(text: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Compares structured values field by field, for extraction tasks.
 //!
-//! A field's path is a JSON pointer (RFC 6901) in which `*` matches any index of a list: `/items/*/price`. The metric
-//! over rows in `dsrs_metrics::metrics::json_field_accuracy` uses this module.
+//! A field's path is a JSON pointer (RFC 6901) in which `*` matches any index of a list: `/items/*/price`. The row
+//! metric `dsrs_metrics::metrics::json_field_accuracy` uses this module.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -29,9 +29,9 @@ use crate::text::NormalForm;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldOptions {
-    /// The largest absolute difference at which two numbers count as equal.
+    /// The largest absolute difference between two numbers that count as equal.
     pub abs_tolerance: f64,
-    /// The largest relative difference at which two numbers count as equal.
+    /// The largest relative difference between two numbers that count as equal.
     ///
     /// The difference is a fraction of the gold number: 0.01 is one percent.
     pub rel_tolerance: f64,
@@ -39,11 +39,11 @@ pub struct FieldOptions {
     pub ignore_case: bool,
     /// How the items of two lists are compared.
     pub lists: ListOrder,
-    /// The Unicode normal form to which strings are converted before they are compared.
+    /// The Unicode normal form applied to strings before they are compared.
     pub form: NormalForm,
 }
 
-/// The number of correct, expected, predicted and extra fields.
+/// The counts of correct, expected, predicted and extra fields.
 ///
 /// Only leaves count as fields: strings, numbers, booleans and empty lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct FieldCounts {
     pub expected: u64,
     /// The number of fields in the prediction.
     pub predicted: u64,
-    /// The number of predicted fields that the gold value does not have.
+    /// The number of predicted fields that are not in the gold value.
     pub extra: u64,
 }
 
@@ -84,9 +84,9 @@ impl FieldCounts {
 /// The result of comparing a prediction with the gold value, field by field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldReport {
-    /// The number of correct, expected, predicted and extra fields.
+    /// The counts of correct, expected, predicted and extra fields.
     pub counts: FieldCounts,
-    /// By path: how often the field is correct, and how often it is expected.
+    /// For each path, how often the field is correct and how often it is expected.
     fields: IndexMap<String, (u64, u64)>,
 }
 
@@ -267,13 +267,13 @@ fn most_alike<'a>(options: &FieldOptions, pred: &'a [Value], gold: &'a [Value]) 
     pairs
 }
 
-/// Escapes a key as a part of a JSON pointer.
+/// Escapes a key for use in a JSON pointer.
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Returns the number of leaves: values without further fields. `null` and an empty object count as absent, an empty
-/// list as a leaf.
+/// Returns the number of leaves, which are values without fields of their own. `null` and an empty object count as
+/// absent, but an empty list is a leaf.
 fn count_leaves(value: &Value) -> u64 {
     match value {
         Value::Null => 0,

@@ -12,8 +12,8 @@
 //! The score is in [0, 1]. `verification` is 1 if more tests pass than before, 0.5 if the same number pass, and 0 if
 //! fewer pass.
 //!
-//! The text and the code of the document differ in how they use the utility, which is in [-1, 1]. The text uses it as
-//! is, but the code first maps it to [0, 1]. This module follows the code, with these corrections:
+//! The document's text and code differ in how they use the utility, which is in [-1, 1]. The text uses it as is, but
+//! the code first maps it to [0, 1]. This module follows the code, with these corrections:
 //!
 //! - A utility that is NaN or outside [-1, 1] is an error. In the document, this makes the score unbounded.
 //! - Weights must not be negative and must sum to 1, so the best step scores exactly 1. The document does not check the
@@ -52,24 +52,24 @@ pub struct ToolResultRecord {
     pub params_valid: bool,
 }
 
-/// The weights of the components of an outcome-coupled score.
+/// The component weights of an outcome-coupled score.
 ///
 /// The defaults come from the `dsrs` document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutcomeWeights {
-    /// The weight of the step's utility.
+    /// The weight given to the step's utility.
     ///
     /// The default is 0.4.
     pub step_utility: f64,
-    /// The weight of not repeating an earlier call.
+    /// The weight given to not repeating an earlier call.
     ///
     /// The default is 0.3.
     pub repetition: f64,
-    /// The weight of the change in the number of passing tests.
+    /// The weight given to the change in the number of passing tests.
     ///
     /// The default is 0.2.
     pub verification: f64,
-    /// The weight of valid parameters.
+    /// The weight given to valid parameters.
     ///
     /// The default is 0.1.
     pub schema: f64,
@@ -97,7 +97,7 @@ impl OutcomeWeights {
     }
 }
 
-/// Computes the outcome-coupled scores of steps.
+/// Computes outcome-coupled scores for steps.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};
@@ -146,7 +146,7 @@ impl OutcomeCoupledScorer {
     /// Creates a scorer with the given weights.
     ///
     /// # Errors
-    /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if they do not sum to 1.
+    /// Returns [`InvalidWeights`] if a weight is negative or not finite, or if the weights do not sum to 1.
     pub fn new(weights: OutcomeWeights) -> Result<Self, InvalidWeights> {
         Ok(Self {
             weights: Weights::new(weights.in_order())?,
@@ -154,7 +154,7 @@ impl OutcomeCoupledScorer {
         })
     }
 
-    /// Sets how many more tests must pass for full marks.
+    /// Sets how many more tests must pass for the highest verification score.
     ///
     /// Smaller changes count proportionally.
     ///
@@ -177,12 +177,12 @@ impl OutcomeCoupledScorer {
         self
     }
 
-    /// Returns the weight of each component, in the order of [`components`](Self::components).
+    /// Returns the weight of each component, in the same order as [`components`](Self::components).
     pub const fn weights(&self) -> Weights<4> {
         self.weights
     }
 
-    /// Returns the score of one step, in [0, 1].
+    /// Returns the score for one step, in [0, 1].
     ///
     /// # Errors
     /// Returns [`OutcomeCoupledError`] if the utility is NaN or outside [-1, 1].
@@ -220,7 +220,8 @@ impl OutcomeCoupledScorer {
     }
 }
 
-/// The tolerance between a stated and a computed score, because labels may have been computed in single precision.
+/// The largest accepted difference between a stated and a computed score. Labels may have been computed in single
+/// precision.
 const SCORE_TOLERANCE: f64 = 1e-6;
 
 /// The observed labels of a step.

@@ -2,8 +2,8 @@
 //!
 //! The metrics are computed from the relevant documents and their grades.
 //!
-//! All metrics are methods of a [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`, `success`,
-//! `recip_rank`, `map_cut`, `ndcg_cut`).
+//! All metrics are methods of [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`, `success`, `recip_rank`,
+//! `map_cut`, `ndcg_cut`).
 //!
 //! For metrics that score rows, see `dsrs_metrics::metrics::ndcg`.
 //!
@@ -78,7 +78,7 @@ impl Cutoffs {
     }
 }
 
-/// Returns the ranks 10, 1, 3, 5, with 10 as the headline.
+/// The ranks 10, 1, 3 and 5, with 10 as the headline rank.
 impl Default for Cutoffs {
     fn default() -> Self {
         Self(vec![10, 1, 3, 5])
@@ -200,12 +200,12 @@ impl<'a> Relevant<'a> {
 pub struct Retrieved<'a>(Vec<DocumentId<'a>>);
 
 impl<'a> Retrieved<'a> {
-    /// Creates a ranking from the ids of documents, with the best one first.
+    /// Creates a ranking from document ids, with the best document first.
     pub fn ranked<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Creates a ranking from the ids of documents and their scores.
+    /// Creates a ranking from document ids and scores.
     ///
     /// Documents are sorted by score, highest first.
     pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
@@ -314,9 +314,9 @@ impl Gain {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// By rank; 0 if not relevant.
+    /// The grade at each rank, or 0 if the document is not relevant.
     grades: Vec<f64>,
-    /// Grades of all relevant documents, best first.
+    /// The grades of all relevant documents, best first.
     ideal: Vec<f64>,
 }
 
@@ -380,8 +380,8 @@ impl Ranking {
 
     /// Returns the average precision of the first `depth` documents, in [0, 1].
     ///
-    /// This is the sum of the precisions at the ranks of the relevant documents, divided by the number of all relevant
-    /// documents. Grades are ignored.
+    /// This is the sum of the precisions at the ranks of the relevant documents, divided by the total number of
+    /// relevant documents. Grades are ignored.
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let hits = self.hits(depth).zip(1_usize..);
         hits.fold(0.0, |sum, (rank, hits)| sum + hits as f64 / rank as f64)

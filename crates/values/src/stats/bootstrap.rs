@@ -1,4 +1,4 @@
-//! The bootstrap: how much a statistic varies over samples drawn from the rows.
+//! Bootstrap resampling, which estimates how much a statistic varies between samples of the rows.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -27,17 +27,17 @@ use super::moments::Uncertainty;
 pub struct Bootstrap {
     /// The number of resamples.
     ///
-    /// The ends of the interval are quantiles of the values on the resamples. With fewer than about 1,000 resamples,
-    /// the ends vary a lot.
+    /// The ends of the interval are quantiles of the values on the resamples. If there are fewer than about 1,000
+    /// resamples, the ends vary a lot.
     pub resamples: u32,
-    /// The seed of the random number generator.
+    /// The seed for the random number generator.
     ///
     /// The generator is xoshiro256++, seeded through SplitMix64.
     pub seed: u64,
 }
 
 impl Default for Bootstrap {
-    /// 2,000 samples from seed 0.
+    /// 2,000 resamples from seed 0.
     fn default() -> Self {
         Self {
             resamples: 2_000,
@@ -50,7 +50,7 @@ impl Default for Bootstrap {
 const MOST_UNDEFINED: usize = 20;
 
 impl Bootstrap {
-    /// Returns the percentile bootstrap interval of a statistic (Efron 1979).
+    /// Returns the percentile bootstrap interval for a statistic (Efron 1979).
     ///
     /// The interval runs from the 2.5% quantile to the 97.5% quantile of the statistic's values on the resamples. A
     /// resample is a list of `rows` row indices.
@@ -68,7 +68,7 @@ impl Bootstrap {
         self.statistic(rows, statistic).ci95()
     }
 
-    /// Returns the standard error and the 95% interval of a statistic over `rows` rows.
+    /// Returns the standard error and the 95% interval for a statistic over `rows` rows.
     ///
     /// The standard error is the standard deviation of the statistic's values on the resamples. The interval is the
     /// same as that of [`interval`](Self::interval).
@@ -105,7 +105,7 @@ impl Bootstrap {
         }
     }
 
-    /// Returns the values of a statistic on the samples.
+    /// Returns the statistic's values on the resamples.
     fn values(&self, rows: usize, mut statistic: impl FnMut(&[usize]) -> Option<f64>) -> Vec<f64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         // The high half of the product is uniform below `rows`, except for a bias of `rows` in 2^64.
@@ -160,7 +160,7 @@ fn mean_of(units: &[(f64, u64)]) -> Option<f64> {
     (rows > 0).then(|| sum.mean(rows))
 }
 
-/// Returns the mean without each unit.
+/// Returns the means with each unit left out in turn.
 fn jackknife(units: &[(f64, u64)]) -> Vec<f64> {
     let sum: f64 = units.iter().map(|(sum, _)| sum).sum();
     let rows: u64 = units.iter().map(|(_, rows)| rows).sum();
@@ -176,7 +176,7 @@ fn deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
-/// Returns the bias-corrected and accelerated interval of an estimate (BCa, Efron 1987).
+/// Returns the bias-corrected and accelerated interval for an estimate (BCa, Efron 1987).
 ///
 /// `samples` contains the estimate for each resample of the rows. `jackknife` contains the estimates with each row left
 /// out in turn.
@@ -224,7 +224,7 @@ fn quantile(values: &[f64], share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The uncertainty of a statistic with these values on the samples.
+    /// Returns the uncertainty of a statistic that has these values on the resamples.
     fn of_values(values: &[Option<f64>]) -> Uncertainty {
         let mut values = values.iter().copied();
         let bootstrap = Bootstrap {
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn an_interval_needs_samples_on_both_sides_and_a_mean_that_varies() {
         let interval = |estimate, jackknife| bca_interval(estimate, vec![1.0, 2.0, 3.0], jackknife);
-        // Without bias and skewness: the quantiles 2.5% and 97.5%.
+        // Without bias or skewness, the ends are the 2.5% and 97.5% quantiles.
         let found = interval(2.0, &[1.0, 2.0, 3.0]).unwrap();
         assert_eq!(format!("{found:.9}"), "[1.050000000, 2.950000000]");
         assert_eq!(interval(0.0, &[1.0, 2.0, 3.0]), None);
@@ -332,8 +332,8 @@ mod tests {
 
     #[test]
     fn an_end_above_all_samples_is_the_largest_sample() {
-        // The estimate is above 999 of 1,000 samples, which is 3.1 deviations, and the acceleration is 0.07. So the end is
-        // at more than 10 deviations, where the distribution function is 1.
+        // The estimate is above 999 of 1,000 samples, which is 3.1 deviations, and the acceleration is 0.07. So the end
+        // is more than 10 deviations away, where the distribution function is 1.
         let samples = (0..1_000).map(f64::from).collect();
         assert_eq!(
             bca_interval(998.5, samples, &[1.0, 1.0, -2.0])

@@ -1,4 +1,4 @@
-//! The standard error of a mean over rows that come in groups and are not independent within a group.
+//! The standard error of a mean over grouped rows that are not independent within a group.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,9 +7,10 @@ use super::exact_sum::ExactSum;
 use super::interval::{t_quantile, weight, wilson};
 use super::moments::{Commonest, Uncertainty};
 
-/// Values in groups, such as the scores of all questions about one document.
+/// Grouped values, such as question scores grouped by document.
 ///
-/// Rows in the same group are similar to each other, so they count for less than the same number of independent rows.
+/// Rows in the same group are similar to each other, so they carry less information than the same number of independent
+/// rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::{Clusters, Moments};
@@ -56,7 +57,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         group.sum.add(value);
     }
 
-    /// Adds all values of `other`.
+    /// Adds all values from `other`.
     pub fn merge(&mut self, other: &Self) {
         for (key, more) in &other.groups {
             let group = self.groups.entry(key.clone()).or_default();
@@ -85,7 +86,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     /// The standard error is cluster-robust, and the interval comes from Student's t distribution.
     ///
     /// The standard error is `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`. Here, `n_g` is the number of rows in a group,
-    /// and `s_g` is their sum. `n` is the number of all rows, and `m` is their mean.
+    /// and `s_g` is the sum of their values. `n` is the total number of rows, and `m` is the mean of all values.
     ///
     /// This is CR2 (Bell and McCaffrey 2002), which is unbiased for groups of unequal size if rows are independent.
     ///
@@ -105,7 +106,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         }
     }
 
-    /// Returns the standard error and the interval of the mean, for values in a known range.
+    /// Returns the standard error and the interval of the mean, given the range of the values.
     ///
     /// All values must be between `min` and `max`.
     ///
@@ -143,7 +144,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         self.groups.values().map(|group| group.count).sum::<u64>() as f64
     }
 
-    /// Returns how many groups have the commonest mean; `None` if at least 30 groups have another one.
+    /// Returns how many groups have the most common mean, or `None` if at least 30 groups have a different one.
     pub(crate) fn commonest(&self) -> Option<u64> {
         let mut commonest = Commonest::default();
         for group in self.groups.values() {
@@ -152,8 +153,8 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         commonest.count()
     }
 
-    /// Returns how far the sum of each group is from its rows times the mean, in an order that depends on nothing else;
-    /// `None` if a square is not finite.
+    /// Returns each group's deviation, in an order that depends only on the deviations. Returns `None` if a square is
+    /// not finite.
     fn deviations(&self) -> Option<Vec<Deviation>> {
         let mean = self.mean()?;
         let deviation = |group: &Group| {
@@ -177,17 +178,18 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
 /// A group of rows.
 struct Deviation {
     rows: f64,
-    /// The sum of the values, less the rows times the mean.
+    /// The sum of the values minus the number of rows times the mean.
     deviation: f64,
 }
 
-/// The variance of the sum of `all` rows in these groups.
+/// Returns the variance of the sum over `all` rows in these groups.
 fn variance(groups: &[Deviation], all: f64) -> f64 {
     let part = |group: &Deviation| group.deviation.powi(2) / (1.0 - group.rows / all);
     groups.iter().fold(0.0, |sum, group| sum + part(group))
 }
 
-/// Returns the harmonic mean of the degrees of freedom if the rows of a group are independent, and if they are equal.
+/// Returns the harmonic mean of two degrees of freedom: one for independent rows within each group, and one for equal
+/// rows.
 fn degrees(groups: &[Deviation]) -> f64 {
     let sizes: Vec<f64> = groups.iter().map(|group| group.rows).collect();
     let independent = bell_mccaffrey(&sizes, |size| size);
@@ -195,8 +197,9 @@ fn degrees(groups: &[Deviation]) -> f64 {
     2.0 / (1.0 / independent + 1.0 / equal)
 }
 
-/// Returns the degrees of freedom of the variance CR2 of a mean (Bell and McCaffrey 2002), if the sums of groups of these
-/// sizes are independent and have these variances: `tr(B)² / tr(B²)`, where `B` is the covariance of the adjusted deviations.
+/// Returns the degrees of freedom of a mean's CR2 variance (Bell and McCaffrey 2002). They are `tr(B)² / tr(B²)`, where
+/// `B` is the covariance of the adjusted deviations. The groups have the given sizes, and their sums are assumed to be
+/// independent, with the given variances.
 fn bell_mccaffrey(sizes: &[f64], variance: impl Fn(f64) -> f64) -> f64 {
     let n: f64 = sizes.iter().sum();
     let total = sizes.iter().map(|size| variance(*size)).sum::<f64>() / n / n;
@@ -248,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Groups of these sizes, whose rows have the numbers 37, 74, 10, .. of 101.
+    /// Returns groups of these sizes. The rows have the values 37/101, 74/101, 10/101 and so on.
     fn sized(sizes: &[u32]) -> Clusters<u32> {
         let mut clusters = Clusters::default();
         let groups = (0..)
@@ -345,7 +348,7 @@ mod tests {
         let Uncertainty::WithoutStderr { ci95 } = passes.uncertainty_within(0.0, 1.0) else {
             panic!("{passes:?}")
         };
-        // As ten rows that pass.
+        // The same as ten rows that pass.
         let rows: super::super::Moments = [1.0; 10].into_iter().collect();
         assert_eq!(ci95.high, 1.0);
         assert!((ci95.low - rows.uncertainty_within(0.0, 1.0).ci95().unwrap().low).abs() < 0.01);

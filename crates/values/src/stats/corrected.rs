@@ -1,5 +1,5 @@
-//! The pass rate over all rows, estimated from labels of some rows and a judge's verdicts on all (post-stratification),
-//! or corrected for the judge's sensitivity and specificity (the Rogan-Gladen estimator).
+//! The pass rate over all rows. It is estimated from labels for some rows and a judge's verdicts on all of them
+//! (post-stratification), or corrected for the judge's sensitivity and specificity (the Rogan-Gladen estimator).
 
 use serde::Serialize;
 
@@ -27,12 +27,12 @@ impl ErrorRates {
     }
 }
 
-/// A pass rate that has been corrected for the errors of a judge.
+/// A pass rate that has been corrected for a judge's errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CorrectedRate {
     /// The corrected pass rate, in [0, 1].
     pub rate: f64,
-    /// The 95% interval of the rate, within [0, 1].
+    /// The 95% interval for the rate, within [0, 1].
     ///
     /// The interval always contains the rate.
     pub interval: Interval,
@@ -60,7 +60,7 @@ impl CorrectedRate {
 
 const NO_ROWS: &str = "not enough rows: no row has a verdict";
 
-/// Corrects an observed pass rate for the error rates of a judge.
+/// Corrects an observed pass rate for a judge's error rates.
 ///
 /// The corrected rate is `(observed + specificity - 1) / (sensitivity + specificity - 1)` (Rogan and Gladen 1978).
 ///
@@ -75,8 +75,8 @@ const NO_ROWS: &str = "not enough rows: no row has a verdict";
 /// `z²/2` successes and `z²/2` failures are added to the observed counts, and one of each to the counts of each error
 /// rate. If the judge is not better than chance with the adjusted counts, the interval is [0, 1].
 ///
-/// With few rows, the correction can move the interval so far that it no longer contains the estimate. In this case,
-/// the interval is widened to include the estimate.
+/// If there are few rows, the correction can move the interval so far that it no longer contains the estimate. In this
+/// case, the interval is widened to include the estimate.
 ///
 /// # Errors
 /// Returns [`NotDefined`] if a count is missing, or if the judge is not better than chance.
@@ -134,7 +134,7 @@ fn lang_reiczigel(observed: Proportion, rates: &ErrorRates) -> Interval {
     Interval::new(rate + shift - half, rate + shift + half)
 }
 
-/// Returns the rate and the variance of a proportion with added successes and failures.
+/// Returns a proportion's rate and variance after adding `added` successes and `added` failures.
 fn smoothed(share: Proportion, added: f64) -> (f64, f64) {
     let trials = share.trials as f64 + 2.0 * added;
     let rate = (share.successes as f64 + added) / trials;
@@ -163,7 +163,8 @@ impl Stratum {
         }
     }
 
-    /// Returns the weight among `all` rows, and the rate by label with its interval; `None` without rows.
+    /// Returns the stratum's weight among `all` rows, and its labelled pass rate with an interval. Returns `None` if
+    /// the stratum has no rows.
     fn part(&self, all: u64, verdict: &str) -> Result<Option<(f64, CorrectedRate)>, NotDefined> {
         let rows = self.rows;
         match CorrectedRate::of(self.labelled) {
@@ -184,8 +185,8 @@ impl Stratum {
 /// The estimate is `W P(label passes | passed) + (1 - W) P(label passes | failed)`, where `W` is the fraction of all
 /// rows that the judge passed. This is post-stratification (Cochran 1977, section 5A.9).
 ///
-/// The labelled rows of each verdict must be a random sample of all rows with that verdict. The two samples can differ
-/// in size. For example, 50 labels of passed rows and 50 of failed rows are fine even if nearly all rows passed.
+/// The labelled rows for each verdict must be a random sample of all rows with that verdict. The two samples can differ
+/// in size. For example, 50 labels for passed rows and 50 for failed rows are fine even if nearly all rows passed.
 ///
 /// For a judge with two verdicts, this is prediction-powered inference with least-squares weights.
 ///

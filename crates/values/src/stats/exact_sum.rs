@@ -1,13 +1,13 @@
-//! Exact sums of floating-point numbers, which are identical bit for bit in any order of the summands.
+//! Exact sums of floating-point numbers, bit-for-bit identical regardless of the order of the summands.
 
 use smallvec::SmallVec;
 
-/// Summands from here on are divided by [`SCALE`], so that a sum of 2^64 of them is finite.
+/// Summands of at least this magnitude are divided by [`SCALE`], so the sum of 2^64 of them is finite.
 const LARGE: f64 = f64::from_bits((1023 + 950) << 52);
 /// 2^64.
 const SCALE: f64 = 18_446_744_073_709_551_616.0;
 
-/// Numbers that do not overlap, the smallest first, whose sum is exact (Shewchuk, 1997). Scores need one or two.
+/// Non-overlapping numbers, smallest first, whose sum is exact (Shewchuk 1997). Scores need one or two of them.
 type Parts = SmallVec<[f64; 2]>;
 
 /// An exact sum of finite numbers.
@@ -40,7 +40,7 @@ impl ExactSum {
             true => (&mut self.large, value / SCALE),
             false => (&mut self.parts, value),
         };
-        // Either half is exact as a float, and its product is a float and the rounding error of that.
+        // Each half is exact as a float, and its product is a float plus that float's rounding error.
         let low = count & u64::from(u32::MAX);
         for half in [low as f64, (count - low) as f64] {
             let product = value * half;
@@ -56,7 +56,8 @@ impl ExactSum {
         other.large.iter().for_each(|part| grow(large, *part));
     }
 
-    /// Returns the sum as numbers that depend on nothing else, from which [`from_canonical`](Self::from_canonical) restores it.
+    /// Returns the sum as numbers that depend only on its value. [`from_canonical`](Self::from_canonical) restores the
+    /// sum from them.
     pub(super) fn canonical(&self) -> [Vec<f64>; 2] {
         [&self.parts, &self.large].map(|parts| {
             let mut rest = parts.clone();
@@ -81,7 +82,7 @@ impl ExactSum {
         Self { parts, large }
     }
 
-    /// Returns the four largest of the numbers that the sum consists of: all of it but a relative part of 2^-212.
+    /// Returns the four largest numbers that make up the sum. They cover all but a fraction of 2^-212.
     pub(crate) fn parts(&self) -> [f64; 4] {
         let mut rest = self.clone();
         std::array::from_fn(|_| {
@@ -124,7 +125,7 @@ impl PartialEq for ExactSum {
     }
 }
 
-/// Adds a number to parts.
+/// Adds a number to the parts.
 fn grow(parts: &mut Parts, mut value: f64) {
     let mut kept = 0;
     for at in 0..parts.len() {
@@ -145,7 +146,7 @@ fn grow(parts: &mut Parts, mut value: f64) {
     }
 }
 
-/// Returns the sum of parts. A tie goes to even, unless a smaller part breaks it.
+/// Returns the rounded sum of the parts. Ties round to even, unless a smaller part breaks the tie.
 fn rounded(parts: &[f64]) -> f64 {
     let mut parts = parts.iter().rev().copied();
     let (mut sum, mut rest) = (parts.next().unwrap_or(0.0), 0.0);

@@ -7,11 +7,11 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
 use super::moments::Uncertainty;
 
-/// The 97.5% quantile of the normal distribution: an interval of this many standard errors on both
-/// sides is a 95% interval.
+/// The 97.5% quantile of the normal distribution. An interval that extends this many standard errors to both sides is a
+/// 95% interval.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
 
-/// The 97.5% quantile of Student's t; infinite without degrees of freedom.
+/// Returns the 97.5% quantile of Student's t distribution, or infinity if there are no degrees of freedom.
 pub(super) fn t_quantile(degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |student| student.inverse_cdf(0.975))
 }
@@ -45,13 +45,13 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    /// Returns the interval clamped to the range of the figure.
+    /// Returns the interval clamped to the range from `min` to `max`.
     pub(super) fn within(self, min: f64, max: f64) -> Self {
         Self::new(self.low.clamp(min, max), self.high.clamp(min, max))
     }
 }
 
-/// `[0.2, 0.4]`, with the precision of the formatter.
+/// Writes `[0.2, 0.4]`, with the formatter's precision.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [low, high] = [self.low, self.high].map(|end| match f.precision() {
@@ -68,12 +68,12 @@ impl Serialize for Interval {
     }
 }
 
-/// Returns Wilson's score interval (Wilson 1927) of a share of `n` units, with `z` as the quantile.
+/// Returns Wilson's score interval (Wilson 1927) for a share of `n` units, with `z` as the quantile.
 pub(super) fn wilson(share: f64, n: f64, z: f64) -> Interval {
     let scale = 1.0 + z * z / n;
     let centre = (share + z * z / (2.0 * n)) / scale;
     let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt() / scale;
-    // At the ends the formula yields 0 and 1 except for the last digit.
+    // At the ends, the formula yields 0 and 1 except for the last digit.
     let (low, high) = ((centre - half).max(0.0), (centre + half).min(1.0));
     Interval::new(
         if share == 0.0 { 0.0 } else { low },
@@ -81,8 +81,9 @@ pub(super) fn wilson(share: f64, n: f64, z: f64) -> Interval {
     )
 }
 
-/// Returns the weight of a value at each end of the range, which is added to the variance: 1 if all units are equal, and 0 if
-/// at most half of them are. The fewer units differ, the less their variance says about values that did not occur.
+/// Returns the weight of the two values, one at each end of the range, that are added to the variance. The weight is 1
+/// if all units are equal, and 0 if at most half of them are. The fewer units differ, the less their variance says
+/// about values that did not occur.
 pub(super) fn weight(commonest: u64, units: u64) -> f64 {
     (2 * commonest).saturating_sub(units) as f64 / units as f64
 }
@@ -140,7 +141,7 @@ impl Proportion {
         Some(wilson(self.rate()?, self.trials as f64, Z))
     }
 
-    /// Returns the standard error of the success rate, with Wilson's interval.
+    /// Returns the standard error of the success rate, and Wilson's interval.
     ///
     /// The standard error is `√(p(1 - p) / (n - 1))`, as in inspect_ai and lm-eval.
     ///
@@ -163,7 +164,7 @@ impl Proportion {
         Uncertainty::Known { stderr, ci95 }
     }
 
-    /// Returns the unbiased estimate of pass@k.
+    /// Returns an unbiased estimate of pass@k.
     ///
     /// This is the probability that at least one of `k` attempts succeeds. If `c` of `n` attempts succeeded, the
     /// estimate is `1 - C(n - c, k) / C(n, k)` (Chen et al. 2021, arXiv 2107.03374).
@@ -185,7 +186,7 @@ impl Proportion {
         failures.pass_hat(k).map(|all_fail| 1.0 - all_fail)
     }
 
-    /// Returns the unbiased estimate of pass^k.
+    /// Returns an unbiased estimate of pass^k.
     ///
     /// This is the probability that all `k` attempts succeed. If `c` of `n` attempts succeeded, the estimate is `C(c,
     /// k) / C(n, k)` (Yao et al. 2024, arXiv 2406.12045).
@@ -208,7 +209,7 @@ impl Proportion {
     }
 }
 
-/// Formats a number with `places` decimals.
+/// Formats a number with `places` decimal places.
 ///
 /// A number that rounds to zero is written without a sign.
 #[doc(hidden)]

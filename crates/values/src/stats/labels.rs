@@ -1,5 +1,5 @@
-//! Agreement of gold and predicted labels over all rows: accuracy, F1, balanced accuracy, Matthews correlation, Cohen's
-//! kappa and Krippendorff's alpha. Also the reason why a score is not defined for some rows.
+//! Agreement between gold and predicted labels over all rows: accuracy, F1, balanced accuracy, Matthews correlation,
+//! Cohen's kappa and Krippendorff's alpha. Also defines the error for scores that are not defined.
 //!
 //! The file is long because all measures are computed from `LabelPairs`, and the docs of each give its source.
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::interval::{Interval, Z};
 
-/// The number of rows for each pair of a gold label and a predicted label.
+/// The number of rows for each pair of gold and predicted labels.
 ///
 /// Counts are integers, so the results do not depend on the order of the rows. Memory use grows with the number of
 /// distinct pairs.
@@ -78,7 +78,7 @@ impl LabelPairs {
         (self.counts.len() == 1).then_some((gold, predicted))
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         for (pair, count) in &other.counts {
             match self.counts.get_mut(pair) {
@@ -101,7 +101,7 @@ impl LabelPairs {
         Ok(self.right() as f64 / self.known_rows()? as f64)
     }
 
-    /// Returns the mean F1 over all classes, with equal weights.
+    /// Returns the mean F1 over all classes, weighted equally.
     ///
     /// The classes are `labels`. If `labels` is empty, all gold and predicted labels are used.
     ///
@@ -123,7 +123,7 @@ impl LabelPairs {
         Ok(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns F1 computed from the total counts of all classes in `labels`.
+    /// Returns F1, computed from the total counts over all classes in `labels`.
     ///
     /// If `labels` is empty, all classes are used, and the result equals the accuracy.
     ///
@@ -175,14 +175,14 @@ impl LabelPairs {
             (0, _) => Err("all gold labels are equal".into()),
             (_, 0) => Err("all predicted labels are equal".into()),
             _ => {
-                // Two square roots, rounded, may be less than the covariance.
+                // The product of two rounded square roots may be less than the covariance.
                 let scale = (gold as f64).sqrt() * (predicted as f64).sqrt();
                 Ok((covariance as f64 / scale).clamp(-1.0, 1.0))
             }
         }
     }
 
-    /// Returns Cohen's kappa, with the given weights for disagreements.
+    /// Returns Cohen's kappa, using the given weights for disagreements.
     ///
     /// Weights depend on the classes' positions in sorted order. Classes are sorted as numbers if all labels are
     /// numbers, and as strings otherwise.
@@ -282,7 +282,7 @@ impl LabelPairs {
     }
 }
 
-/// The position of each label on the scale of the level.
+/// Returns each label's position on the level's scale.
 fn places<'a>(
     classes: &BTreeMap<&'a str, Class>,
     level: AlphaLevel,
@@ -298,7 +298,7 @@ fn places<'a>(
     if level != AlphaLevel::Ordinal {
         return Ok(numbers);
     }
-    // The distance of two ranks is the number of values between their middles.
+    // The distance between two ranks is the number of values between their middles.
     let mut below = 0.0;
     let ranks = sorted(classes).into_iter().map(|label| {
         let here = (classes[label].gold + classes[label].predicted) as f64;
@@ -308,7 +308,7 @@ fn places<'a>(
     Ok(ranks.collect())
 }
 
-/// The labels as numbers in ascending order if all are numbers, as strings otherwise.
+/// Returns the labels in ascending order: as numbers if all of them are numbers, otherwise as strings.
 fn sorted<'a>(classes: &BTreeMap<&'a str, Class>) -> Vec<&'a str> {
     let mut labels: Vec<&str> = classes.keys().copied().collect();
     let number = |label: &&str| label.parse::<f64>().ok().filter(|it| it.is_finite());
@@ -338,7 +338,7 @@ crate::message_errors! {
     pub struct NotDefined;
 }
 
-/// How strongly a disagreement between two classes counts.
+/// How a disagreement between two classes is weighted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KappaWeights {
@@ -353,7 +353,8 @@ pub enum KappaWeights {
 }
 
 impl KappaWeights {
-    /// Returns the weight of a label and a given class: 0 if they are the same.
+    /// Returns the weight of a disagreement between a label and a predicted class. The weight is 0 if they are the
+    /// same.
     pub(super) fn disagreement(self, label: usize, given: usize) -> f64 {
         let distance = label.abs_diff(given) as f64;
         match self {
@@ -378,7 +379,7 @@ pub struct Kappa {
 }
 
 impl Kappa {
-    /// Returns the 95% interval of kappa, or `None` if the standard error is 0.
+    /// Returns the 95% interval for kappa, or `None` if the standard error is 0.
     ///
     /// The interval is `value ± 1.96 standard errors`, clamped to [-1, 1].
     pub fn interval(&self) -> Option<Interval> {
@@ -412,8 +413,8 @@ impl Kappa {
 /// ```
 pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Kappa> {
     let (classes, n) = (matrix.classes(), matrix.total() as f64);
-    // Counts instead of shares, which round, so that an error of 0 is 0. Each figure is that of the formula times a power of
-    // `n`.
+    // Uses counts instead of shares, because shares are rounded and an error of 0 must be exactly 0. Each figure is the
+    // formula's value times a power of `n`.
     let count = |label, given| matrix.count(label, given) as f64;
     let of_each = |count: &dyn Fn(usize) -> f64| (0..classes).map(count).collect::<Vec<f64>>();
     let labelled = of_each(&|class| matrix.labelled(class) as f64);
@@ -439,7 +440,7 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
     })
 }
 
-/// The number of rows for each pair of a label and a predicted class.
+/// The number of rows for each pair of label and predicted class.
 ///
 /// The rows of the matrix are labels, and the columns are predicted classes. Both are in the order of the classes. The
 /// matrix serializes as a list of lists.
@@ -454,14 +455,14 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ConfusionMatrix {
-    /// The counts of each label, by predicted class.
+    /// For each label, the counts by predicted class.
     counts: Vec<Vec<u64>>,
 }
 
 impl ConfusionMatrix {
-    /// Creates a matrix that counts pairs of a label and a predicted class.
+    /// Creates a matrix from pairs of label and predicted class.
     ///
-    /// Labels and predicted classes are given as indices of classes.
+    /// Labels and predicted classes are given as class indices.
     ///
     /// # Panics
     /// Panics if an index is not less than `classes`.
@@ -551,7 +552,7 @@ mod tests {
             let mut pairs = LabelPairs::default();
             pairs.add(gold, "1");
             assert_eq!(pairs.krippendorff_alpha(level), Err(reason.into()));
-            // Names need not be numbers. Of two values that differ, the observed and the expected difference are equal.
+            // Names need not be numbers. For two different values, the observed difference equals the expected one.
             assert_eq!(pairs.krippendorff_alpha(AlphaLevel::Nominal), Ok(0.0));
         }
     }

@@ -78,10 +78,11 @@ pub use sequential::{
     BettingTest, DecisionPlan, confidence_sequence, plan_rows, population_sequence,
 };
 
-/// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.
+/// If fewer values than this differ from the most common one, Student's interval contains the mean of skewed scores too
+/// rarely.
 const FEW: u64 = 30;
 
-/// Returns the F-beta score, computed from counts, in [0, 1].
+/// Computes the F-beta score, in [0, 1], from counts.
 ///
 /// The score is `(1 + beta²) hits / ((1 + beta²) hits + beta² missed + wrong)`, or 0 if there are no hits.
 ///
@@ -207,7 +208,7 @@ impl Histogram {
         self.counts[bin.min(BINS - 1)] += 1;
     }
 
-    /// Adds the counts of `other`.
+    /// Adds the counts from `other`.
     ///
     /// Both histograms must have the same range.
     #[doc(hidden)]

@@ -2,7 +2,7 @@
 //!
 //! A `Moments` contains the most common value and returns an `Uncertainty`, so all three are in one file.
 //!
-//! The file is long because each figure is documented with its formula, and the bytes have tests of their own.
+//! The file is long because each figure is documented with its formula, and the byte format has its own tests.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -10,7 +10,7 @@ use super::FEW;
 use super::exact_sum::ExactSum;
 use super::interval::{Interval, t_quantile, weight, wilson};
 
-/// Beyond this magnitude the square of a value is not finite, and neither is the variance.
+/// Beyond this magnitude, neither a value's square nor the variance is finite.
 const MAX_SQUARED: f64 = 1e150;
 
 /// The uncertainty of a mean, or why it is unknown.
@@ -18,7 +18,7 @@ const MAX_SQUARED: f64 = 1e150;
 pub enum Uncertainty {
     /// The standard error and the 95% interval are known.
     Known {
-        /// The standard error, in the unit of the values.
+        /// The standard error, in the same unit as the values.
         stderr: f64,
         /// The 95% interval.
         ci95: Interval,
@@ -48,7 +48,7 @@ pub enum Uncertainty {
 }
 
 impl Default for Uncertainty {
-    /// Returns the uncertainty of zero rows.
+    /// Returns the uncertainty for zero rows.
     fn default() -> Self {
         Self::not_enough_rows(0, 1)
     }
@@ -71,7 +71,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns why there is no interval, such as `not enough rows`.
+    /// Returns the reason there is no interval, such as `not enough rows`.
     ///
     /// Returns `None` if the interval is known.
     pub const fn reason(&self) -> Option<&'static str> {
@@ -117,7 +117,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns an interval of shares, on the scale of the values from `min` to `max`.
+    /// Converts an interval of shares to the scale of the values, from `min` to `max`.
     pub(super) fn bounded(stderr: f64, shares: Interval, min: f64, max: f64) -> Self {
         let of = |share: f64| match share {
             1.0 => max,
@@ -132,7 +132,7 @@ impl Uncertainty {
     }
 }
 
-/// `"stderr": .., "ci95": [low, high]`, each null if it is not known; without an interval also
+/// Writes `"stderr": .., "ci95": [low, high]`, each null if it is unknown. If there is no interval, also writes
 /// `"no_interval": "not enough rows"`.
 impl Serialize for Uncertainty {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -180,7 +180,7 @@ impl Moments {
         self.record_times(value, 1);
     }
 
-    /// Adds the same value `times` times.
+    /// Adds a value `times` times.
     pub fn record_times(&mut self, value: f64, times: u64) {
         if times == 0 {
             return;
@@ -203,7 +203,7 @@ impl Moments {
         }
     }
 
-    /// Adds all values of `other`.
+    /// Adds all values from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum.add_all(&other.sum);
@@ -247,7 +247,7 @@ impl Moments {
         Some((deviations.value() / n / rest).max(0.0))
     }
 
-    /// Returns how often the commonest value occurs; `None` if at least 30 values differ from it.
+    /// Returns how often the most common value occurs, or `None` if at least 30 values differ from it.
     pub(crate) fn commonest(&self) -> Option<u64> {
         self.commonest.count()
     }
@@ -277,7 +277,7 @@ impl Moments {
         }
     }
 
-    /// Returns the standard error and the interval of the mean, for values in a known range.
+    /// Returns the standard error and the interval of the mean, given the range of the values.
     ///
     /// All values must be between `min` and `max`.
     ///
@@ -342,12 +342,13 @@ fn add_product(sum: &mut ExactSum, a: f64, b: f64, sign: f64) {
     sum.add(sign * a.mul_add(b, -product));
 }
 
-/// Counts the values that differ from the commonest one, up to [`FEW`].
+/// Counts the values that differ from the most common one, up to [`FEW`].
 ///
-/// Neither the order of the values nor how they are split and merged changes the count.
+/// The count does not depend on how the values are ordered, split and merged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Commonest {
-    /// Each value with its count; empty once at least `FEW` values differ from the commonest one. There are at most `FEW`.
+    /// Each value with its count. The list has at most `FEW` entries, and is empty once at least `FEW` values differ
+    /// from the most common one.
     pub(super) counts: Vec<(u64, u64)>,
     pub(super) is_varied: bool,
 }
@@ -393,28 +394,29 @@ impl Commonest {
         counts.max().unwrap_or(0)
     }
 
-    /// Returns how often the commonest value occurs; `None` if at least [`FEW`] values differ from it. A value that occurs
-    /// once is not common, so that all of 30 different values differ from it.
+    /// Returns how often the most common value occurs, or `None` if at least [`FEW`] values differ from it. A value
+    /// that occurs only once is not common, so all of 30 distinct values count as different from it.
     pub(super) fn count(&self) -> Option<u64> {
         let count = self.largest();
         (!self.is_varied && (count > 1 || self.all() < FEW)).then_some(count)
     }
 }
 
-/// Values that are equal but for rounding have the same key, unless they are at its edge.
+/// Returns a key that is the same for values that differ only by rounding, unless they are at the edge between two
+/// keys.
 fn key(value: f64) -> u64 {
     // Zero has no sign.
     (value + 0.0).to_bits().wrapping_add(1 << 7) >> 8
 }
 
-/// The format, which a later version would change.
+/// The version of the format. It changes if the format changes.
 const FORMAT: u8 = 5;
 
-/// The numbers that a sum consists of: the large ones are scaled.
+/// The numbers that make up a sum. The large ones are scaled.
 type Parts = [Vec<f64>; 2];
 
-/// The format; whether a value is large, infinite, and whether many differ; the number of values; the sums of the
-/// values and of their squares; the values that were counted one by one, each with its count.
+/// In order: the format; whether a value is large, whether one is infinite, and whether many differ; the number of
+/// values; the sums of the values and of their squares; the values that were counted one by one, each with its count.
 type Written = (u8, [bool; 3], u64, Parts, Parts, Vec<(u64, u64)>);
 
 impl Moments {
@@ -439,7 +441,7 @@ impl Moments {
         counts.sort_unstable();
         let (sum, squares) = (self.sum.canonical(), self.squares.canonical());
         let written: Written = (FORMAT, flags, self.count, sum, squares, counts);
-        // Numbers and lists are always JSON.
+        // Numbers and lists can always be written as JSON.
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
@@ -570,8 +572,7 @@ mod moments_bytes_tests {
         let bytes = "[5,[false,false,false],1,[[0.5],[]],[[0.25],[]],[[7,1]]]";
         let moments = Moments::from_bytes(bytes.as_bytes()).unwrap();
         assert_eq!((moments.count(), moments.commonest()), (1, Some(1)));
-        // Another format, a number that is none, a count of too many rows, counts of varied values, more
-        // bytes.
+        // A different format, an invalid number, a count of too many rows, counts of varied values, extra bytes.
         for (part, instead) in [
             ("[5,", "[3,"),
             ("[0.25]", "[1e999]"),

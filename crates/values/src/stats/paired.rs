@@ -1,4 +1,5 @@
-//! Two systems on the same rows: tests of their difference, and the interval of a difference between proportions.
+//! Compares two systems on the same rows: tests for a difference, and the interval for a difference between
+//! proportions.
 //!
 //! The file is long because each test is documented with its source and an example.
 
@@ -44,9 +45,9 @@ pub struct PermutationTest {
 }
 
 impl PermutationTest {
-    /// The observed assignment is one more, unless it is among those that are compared.
-    /// Counts the extreme ones of all assignments of signs to these rows, if there are at most `max`, or of `draws`
-    /// random ones. `count` takes the number of assignments and the source of their signs.
+    /// Runs the test over all assignments of signs to the rows if there are at most `max`, and over `draws` random
+    /// assignments otherwise. `count` receives the number of assignments and a source of signs, and returns the number
+    /// of extreme assignments. The observed assignment is added to random ones.
     fn run(
         (rows, max): (usize, u32),
         (draws, seed): (u32, u64),
@@ -69,7 +70,7 @@ impl PermutationTest {
     }
 }
 
-/// The largest number of assignments that are all evaluated.
+/// The maximum number of assignments for evaluating all of them.
 const MAX_EXACT: u32 = 1 << 17;
 
 /// Runs a paired permutation test on score differences (Fisher 1935).
@@ -105,7 +106,7 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
     })
 }
 
-/// The least effective number of differences whose signed sums are taken as normal.
+/// The minimum effective number of differences for treating their signed sums as normally distributed.
 const MIN_NORMAL: f64 = 50_000.0;
 
 fn largest(differences: &[f64]) -> f64 {
@@ -114,7 +115,7 @@ fn largest(differences: &[f64]) -> f64 {
         .fold(0.0, |largest, it| largest.max(it.abs()))
 }
 
-/// Returns an approximate p-value of [`permutation_test`] for many differences.
+/// Approximates the p-value of [`permutation_test`] when there are many differences.
 ///
 /// The sum of many differences with random signs is normally distributed. Its variance is the sum of the squared
 /// differences.
@@ -136,7 +137,7 @@ fn largest(differences: &[f64]) -> f64 {
 /// assert_eq!(permutation_limit(&differences[..50_000]), None);
 /// ```
 pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
-    // Powers of very large or small differences have no value.
+    // Powers of very large or small differences would overflow or underflow.
     let largest = largest(differences);
     let power = |exponent| -> f64 {
         let shares = differences.iter().map(|it| it / largest);
@@ -149,9 +150,9 @@ pub fn permutation_limit(differences: &[f64]) -> Option<f64> {
 
 /// Runs a paired permutation test on a score that is computed over all rows.
 ///
-/// This is approximate randomization (Noreen 1989; Riezler and Maxwell 2005). If the systems are equally good, swapping
-/// the two results of a row is as likely as not. `difference` returns the difference between the scores after the
-/// results of the marked rows are swapped.
+/// This is approximate randomization (Noreen 1989; Riezler and Maxwell 2005). If the systems are equally good, each
+/// row's two results are just as likely to be swapped as not. `difference` returns the difference between the scores
+/// after the results of the marked rows are swapped.
 ///
 /// The p-value is the fraction of assignments whose difference is at least as large in magnitude as `observed`.
 /// Assignments for which `difference` returns `None` are included in this fraction, so the p-value is never too small.
@@ -198,9 +199,9 @@ pub fn exchange_test(
     })
 }
 
-/// Sums of sizes with given signs, by looking up the sum of eight sizes at a time.
+/// Computes sums of sizes with given signs by looking up the sums of eight sizes at a time.
 struct SignedSums {
-    /// For each eight sizes, their sum for every byte of signs. A set bit is a negative sign.
+    /// For each group of eight sizes, their sum for every byte of signs. A set bit is a negative sign.
     tables: Vec<[f64; 256]>,
 }
 
@@ -221,8 +222,9 @@ impl SignedSums {
         }
     }
 
-    /// Returns how many of `draws` sums have at least this magnitude. Each call of `signs` returns the signs of 64 sizes,
-    /// for up to 1,024 sums in turn before the next sizes, so that the tables in use stay in the fastest cache.
+    /// Returns how many of `draws` sums have a magnitude of at least `min`. Each call to `signs` returns the signs of
+    /// 64 sizes. The calls cover up to 1,024 sums before moving on to the next 64 sizes, so the tables in use stay in
+    /// the fastest cache.
     fn count_from(&self, min: f64, draws: u32, mut signs: impl FnMut() -> u64) -> u64 {
         let (mut sums, draws) = ([0.0; 1024], draws as usize);
         let counts = (0..draws).step_by(1024).map(|first| {
@@ -266,7 +268,7 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The quantiles of the normal distribution for a two-sided test at 5% and for a power of 80%.
+/// The sum of the normal quantiles for a two-sided test at 5% and for a power of 80%.
 const Z_POWER: f64 = Z + 0.841_621_233_572_914_3;
 
 /// Returns the number of rows that a paired test needs to detect a mean difference.
@@ -287,7 +289,7 @@ pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
     (rows < 1e18).then_some(rows as u64)
 }
 
-/// Returns the smallest mean difference that a paired test can detect with a given standard error.
+/// Returns the smallest mean difference that a paired test can detect at a given standard error.
 ///
 /// The test has a significance level of 5% and detects the difference in 80% of studies. Under the normal
 /// approximation, the difference is `(z₀.₉₇₅ + z₀.₈) stderr`.
@@ -301,7 +303,7 @@ pub fn detectable_difference(stderr: f64) -> f64 {
     Z_POWER * stderr
 }
 
-/// The number of rows that pass with only one of two systems.
+/// Row counts for comparing the pass rates of two systems on the same rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::PairedShares;
@@ -355,7 +357,7 @@ impl PairedShares {
         Some(Interval::new(low, self.upper(difference)))
     }
 
-    /// Returns the upper end, by bisection: the statistic falls as the difference of the hypothesis grows.
+    /// Returns the upper end, found by bisection. The statistic falls as the hypothesized difference grows.
     fn upper(&self, difference: f64) -> f64 {
         let (mut low, mut high) = (difference, 1.0);
         // Each step halves the distance, until no number is between the ends.
@@ -371,7 +373,7 @@ impl PairedShares {
         }
     }
 
-    /// Returns the score statistic of the hypothesis that the difference is `delta`, in (-1, 1).
+    /// Returns the score statistic for the hypothesis that the difference is `delta`, in (-1, 1).
     fn score(&self, delta: f64) -> f64 {
         let [wins, losses, n] = [self.wins, self.losses, self.rows].map(|count| count as f64);
         // The probability of a loss under the hypothesis, by maximum likelihood.

@@ -39,16 +39,16 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
-/// Pairs of values, for computing rank correlations of many resamples.
+/// Pairs of values, prepared for computing rank correlations over many resamples.
 ///
 /// The order of the values is computed in advance, so resamples can be ranked without sorting again.
 #[doc(hidden)]
 pub struct RankPairs {
     x: Levels,
     y: Levels,
-    /// The different pairs of levels.
+    /// The distinct pairs of levels.
     pairs: Vec<(usize, usize)>,
-    /// Each pair as its index among the different pairs.
+    /// For each row, the index of its pair among the distinct pairs.
     pair: Vec<u32>,
 }
 
@@ -71,7 +71,7 @@ impl RankPairs {
         Self { x, y, pairs, pair }
     }
 
-    /// Returns Spearman's rank correlation of the pairs at the given indices.
+    /// Returns Spearman's rank correlation for the pairs at the given indices.
     ///
     /// An index can occur more than once.
     pub fn spearman(&self, sample: impl ExactSizeIterator<Item = usize>) -> Option<f64> {
@@ -90,12 +90,12 @@ impl RankPairs {
             yy += count * y * y;
             xy += count * x * y;
         }
-        // One root of the product: it is exact if both sides are in the same order.
+        // Takes a single root of the product, which is exact if both sides are in the same order.
         (xx > 0.0 && yy > 0.0).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
     }
 }
 
-/// Each value as its index among the distinct values in ascending order.
+/// Values represented by their indices among the distinct values, in ascending order.
 struct Levels {
     level: Vec<usize>,
     count: usize,
@@ -120,7 +120,7 @@ impl Levels {
         }
     }
 
-    /// Returns the average rank of each level in a sample of levels, each with the number of its values.
+    /// Returns the average rank of each level in a sample. Each item of the sample is a level and its number of values.
     fn ranks(&self, sample: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut ranks = vec![0.0; self.count];
         for (level, count) in sample {
@@ -167,7 +167,7 @@ impl ValuePairs {
         Some(pair)
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.pairs.extend_from_slice(&other.pairs);
     }
@@ -180,7 +180,7 @@ impl ValuePairs {
     /// Returns [`NotDefined`] if all values on one side are equal.
     pub fn spearman(&self) -> Result<f64, NotDefined> {
         let mut pairs = self.pairs.clone();
-        // So that the sums do not depend on the order of the rows.
+        // Sorted so that the sums do not depend on the order of the rows.
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let (gold, predicted): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
         spearman(&gold, &predicted).ok_or_else(|| {
@@ -194,7 +194,7 @@ impl ValuePairs {
     }
 }
 
-/// The predicted scores of positive and negative rows.
+/// The predicted scores for positive and negative rows.
 ///
 /// A row is positive if it is in the class.
 ///
@@ -220,7 +220,7 @@ impl ClassScores {
         self.scores.push((is_positive, score));
     }
 
-    /// Returns the class and the score of the row if there is exactly one row.
+    /// Returns the row's class and score if there is exactly one row.
     ///
     /// The first value is `true` if the row is in the class.
     #[doc(hidden)]
@@ -229,7 +229,7 @@ impl ClassScores {
         Some(score)
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.scores.extend_from_slice(&other.scores);
     }
@@ -239,7 +239,7 @@ impl ClassScores {
     /// This is the probability that a positive row has a higher score than a negative row. Ties count as half.
     ///
     /// # Errors
-    /// Returns [`NotDefined`] unless there is at least one positive row and one negative row.
+    /// Returns [`NotDefined`] if there are no positive rows or no negative rows.
     pub fn auroc(&self) -> Result<f64, NotDefined> {
         let scores_of = |class: bool| -> Vec<f64> {
             let scores = self.scores.iter().filter(|score| score.0 == class);
@@ -282,7 +282,7 @@ pub struct Brier {
 }
 
 impl Brier {
-    /// Creates the Brier score of a single row.
+    /// Creates a Brier score from a single row.
     ///
     /// The probability must be in [0, 1].
     pub fn of(is_true: bool, probability: f64) -> Self {
@@ -290,7 +290,7 @@ impl Brier {
         Self::of_square(difference * difference)
     }
 
-    /// Creates the Brier score of a single row from its squared error.
+    /// Creates a Brier score from a single row's squared error.
     ///
     /// The squared error must be in [0, 1].
     #[doc(hidden)]
@@ -301,13 +301,13 @@ impl Brier {
         }
     }
 
-    /// Returns the squared error of the row if there is exactly one row.
+    /// Returns the row's squared error if there is exactly one row.
     #[doc(hidden)]
     pub fn only(&self) -> Option<f64> {
         (self.rows == 1).then(|| self.squares.mean(1))
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     pub fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.squares.add_all(&other.squares);
@@ -322,7 +322,7 @@ impl Brier {
     }
 }
 
-/// Counts for computing the calibration error of predicted probabilities (Guo et al. 2017).
+/// Counts used to compute the calibration error of predicted probabilities (Guo et al. 2017).
 ///
 /// Rows are counted in bins of equal width.
 ///
@@ -338,7 +338,7 @@ impl Brier {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// The number of bins, also of those without a row.
+    /// The number of bins, including empty ones.
     all: u32,
     bins: BTreeMap<u32, Bin>,
 }
@@ -379,7 +379,7 @@ impl Calibration {
         (bin.rows == 1).then(|| (self.all, bin.came_true == 1, bin.probabilities.mean(1)))
     }
 
-    /// Adds all rows of `other`.
+    /// Adds all rows from `other`.
     ///
     /// Both calibrations must have the same number of bins.
     pub fn merge(&mut self, other: &Self) {
@@ -423,7 +423,7 @@ mod tests {
     #[test]
     fn more_than_256_different_pairs_are_counted() {
         let x: Vec<f64> = (0..300).map(f64::from).collect();
-        // Neighbours are exchanged: the squared differences of the ranks sum up to 300.
+        // Neighbours are swapped, so the squared rank differences sum to 300.
         let y: Vec<f64> = (0..300).map(|row| f64::from(row ^ 1)).collect();
         let expected = 1.0 - 6.0 * 300.0 / (300.0 * (300.0 * 300.0 - 1.0));
         assert!((spearman(&x, &y).unwrap() - expected).abs() < 1e-12);
@@ -433,7 +433,7 @@ mod tests {
     fn a_sample_may_repeat_pairs() {
         let (x, y) = ([1.0, 2.0, 3.0], [0.1, 0.3, 0.2]);
         assert_eq!(spearman(&x, &y), Some(0.5));
-        // The ranks are 1.5, 1.5, 3 and 4, and 1.5, 1.5, 4 and 3. Around their mean, 2.5, the squares of each side sum up
+        // The ranks are 1.5, 1.5, 3 and 4, and 1.5, 1.5, 4 and 3. Around their mean, 2.5, the squares of each side sum
         // to 1 + 1 + 0.25 + 2.25, and the products to 1 + 1 + 0.75 + 0.75.
         let sample = [0, 0, 1, 2];
         assert_eq!(
@@ -507,7 +507,8 @@ mod calibration_tests {
 
     #[test]
     fn a_bin_has_its_upper_end_and_the_first_one_also_0() {
-        // In bins of one half, and whether both probabilities are in the same bin. The first comes true, the second does not.
+        // The bins are one half wide, and `is_same` is `true` if both probabilities are in the same bin. The first
+        // prediction comes true, the second does not.
         for (a, b, is_same) in [
             (0.0, 0.5, true),
             (0.5, 0.6, false),

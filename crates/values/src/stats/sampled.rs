@@ -7,12 +7,12 @@ use super::interval::{Interval, Z, wilson};
 use super::labels::NotDefined;
 use super::moments::Moments;
 
-/// The mean of a metric over all rows, estimated from a sample of the rows.
+/// A metric's mean over all rows, estimated from a sample of the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampledMean {
     /// The estimate.
     pub mean: f64,
-    /// The 95% interval of the mean.
+    /// The 95% interval for the mean.
     ///
     /// For [`sampled_difference`], the interval is for the mean of the population. For the other functions, it is for
     /// the mean of the given rows.
@@ -21,8 +21,8 @@ pub struct SampledMean {
     pub worth: f64,
 }
 
-/// Returns the number of rows of a plain sample with an interval of the width `width`, if `sample` rows have `plain`. Both
-/// widths shrink with `√(1/n - 1/N)`.
+/// Returns the number of rows that a plain sample needs for an interval of the width `width`, if `sample` rows have an
+/// interval of the width `plain`. Both widths shrink with `√(1/n - 1/N)`.
 fn worth(sample: f64, rows: f64, plain: f64, width: f64) -> f64 {
     if sample == rows || plain == 0.0 {
         return sample;
@@ -31,8 +31,8 @@ fn worth(sample: f64, rows: f64, plain: f64, width: f64) -> f64 {
     1.0 / (1.0 / rows + shrunk * (1.0 / sample - 1.0 / rows))
 }
 
-/// Returns Wilson's interval of a share of `rows` rows, if `sample` of them are known. The rows that are known leave no doubt,
-/// so the sample counts as `sample (rows - 1) / (rows - sample)` rows.
+/// Returns Wilson's interval for a share of `rows` rows, of which `sample` are known. The known rows are certain, so
+/// the sample counts as `sample (rows - 1) / (rows - sample)` rows.
 fn of_known(share: f64, sample: f64, rows: f64) -> Interval {
     let n = sample * (rows - 1.0) / (rows - sample);
     if !n.is_finite() {
@@ -42,7 +42,7 @@ fn of_known(share: f64, sample: f64, rows: f64) -> Interval {
     Interval::new(low.min(share), high.max(share))
 }
 
-/// Estimates the fraction of rows that pass a metric, from a sample of the rows.
+/// Uses a sample of the rows to estimate the fraction of rows that pass a metric.
 ///
 /// A cheaper metric divides the rows into strata, and the metric scores a sample of each stratum. The sampled rows of
 /// each stratum must be a random sample of its rows.
@@ -107,7 +107,7 @@ pub fn sampled_share(strata: &[Stratum]) -> Result<SampledMean, NotDefined> {
     })
 }
 
-/// Estimates the mean of a metric over all rows, from a sample of the rows.
+/// Uses a sample of the rows to estimate a metric's mean over all rows.
 ///
 /// The metric's scores on the sample are combined with a cheaper metric's scores on all rows. The method is
 /// prediction-powered inference with the best weight (PPI++, Angelopoulos, Duchi and Zrnic 2023).
@@ -157,7 +157,7 @@ pub fn prediction_powered(
     })
 }
 
-/// Estimates how much better one program is than another, from a sample of rows.
+/// Uses a sample of rows to estimate how much better one program is than another.
 ///
 /// The estimate combines the differences in a metric on the sample with the differences in a cheaper metric on all
 /// rows.
@@ -221,7 +221,7 @@ pub fn least_squares(sample: &[(f64, f64)]) -> f64 {
     }
 }
 
-/// Returns the sum of the products of the cheaper metric and another value, each less its mean.
+/// Sums the products of the cheaper metric's deviation from its mean and another value's deviation from its mean.
 fn products(sample: &[(f64, f64)], of: fn(&(f64, f64)) -> f64) -> f64 {
     let mean =
         |of: fn(&(f64, f64)) -> f64| sample.iter().map(of).sum::<f64>() / sample.len() as f64;
@@ -252,20 +252,20 @@ pub fn error_and_p_value(estimate: f64, Interval { low, high }: Interval) -> (f6
     ((high - low) / (2.0 * Z), p_value)
 }
 
-/// The estimate of a mean from a sample and a cheaper metric on all rows.
+/// A mean estimated from a sample and from a cheaper metric on all rows.
 struct Powered {
     mean: f64,
-    /// The share of the rows that are sampled.
+    /// The fraction of rows that are sampled.
     share: f64,
-    /// The scores of the sample, and what the cheaper metric leaves of them.
+    /// The sample's scores, and the residuals that the cheaper metric leaves.
     scores: Moments,
     rests: Moments,
-    /// The range of the weighted scores of the cheaper metric.
+    /// The range of the cheaper metric's weighted scores.
     shifts: Interval,
 }
 
 impl Powered {
-    /// Estimates with this weight of the cheaper metric.
+    /// Computes the estimate, giving the cheaper metric this weight.
     fn of(sample: &[(f64, f64)], others: &[f64], weight: f64) -> Result<Self, NotDefined> {
         if sample.len() < 3 {
             let found = sample.len();
@@ -290,7 +290,8 @@ impl Powered {
         })
     }
 
-    /// Returns the half-widths, below and above, of the intervals of the means of the rests and of the scores.
+    /// Returns the lower and upper half-widths of two intervals: one for the mean of the residuals, and one for the
+    /// mean of the scores.
     fn half_widths(&self, range: Interval) -> [[f64; 2]; 2] {
         let of = |moments: &Moments, low: f64, high: f64| {
             let mean = moments.mean().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Decisions while rows arrive: e-processes, which stay valid however often you look, the intervals based on them, and how
-//! many rows a decision takes.
+//! Decisions while rows arrive: e-processes, which stay valid no matter how often you look, intervals based on them,
+//! and estimates of how many rows a decision takes.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -8,14 +8,14 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::interval::Interval;
 
-/// The bets of a test without replacement, as distances from the limit in units of the shorter side of the range. Halved
-/// until rows of this number cannot show the distance.
+/// The bets of a test without replacement, as distances from the limit in units of the shorter side of the range. They
+/// are halved until this many rows cannot show the distance.
 const DISTANCES: [f64; 3] = [0.75, 0.45, 0.2];
 
-/// The bets where nothing is known about the distance, as shares of the largest bet that cannot lose everything.
+/// The bets to use if nothing is known about the distance, as fractions of the largest bet that cannot lose everything.
 const SHARES: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.95];
 
-/// What may still be lost in the sum of many scores by rounding, relative to the range.
+/// The rounding error that can remain in the sum of many scores, relative to the range.
 const ROUNDING: f64 = 1e-9;
 
 /// A test of whether a mean is above or below a limit.
@@ -49,7 +49,7 @@ const ROUNDING: f64 = 1e-9;
 pub struct BettingTest {
     range: Interval,
     limit: f64,
-    /// The number of all rows; `None` if rows are a sample of infinitely many.
+    /// The total number of rows, or `None` if the rows are a sample from infinitely many.
     rows: Option<u64>,
     taken: u64,
     scored: u64,
@@ -63,7 +63,7 @@ pub struct BettingTest {
 /// The capitals of the bets on one side.
 #[derive(Debug, Clone)]
 struct Capital {
-    /// Each bet as a share of the largest, and its capital.
+    /// Each bet as a fraction of the largest, and its capital.
     bets: Vec<(f64, f64)>,
     largest: f64,
 }
@@ -76,7 +76,7 @@ impl Capital {
         }
     }
 
-    /// Bets that `gain` is positive. It is at least `-room`.
+    /// Bets that `gain` is positive. `gain` is at least `-room`.
     fn bet(&mut self, gain: f64, room: f64) {
         for (share, capital) in &mut self.bets {
             *capital *= (1.0 + *share * gain / room).max(0.0);
@@ -86,7 +86,7 @@ impl Capital {
     }
 }
 
-/// Returns the bets for a limit this far from the end of the range towards which the bet is made.
+/// Returns the bets for a limit. If `towards` is positive, the bets are on a mean above the limit.
 fn shares(range: Interval, limit: f64, towards: f64, rows: u64) -> Vec<f64> {
     let sides = [limit - range.low, range.high - limit];
     let shorter = sides[0].min(sides[1]);
@@ -98,7 +98,7 @@ fn shares(range: Interval, limit: f64, towards: f64, rows: u64) -> Vec<f64> {
     {
         distances.push(half);
     }
-    // At an end of the range there is nothing to bet on, and `certain` decides.
+    // At an end of the range, there is nothing to bet on, and `certain` decides.
     let share = |distance: f64| match towards > 0.0 {
         true => distance / towards,
         false => 0.0,
@@ -107,7 +107,7 @@ fn shares(range: Interval, limit: f64, towards: f64, rows: u64) -> Vec<f64> {
 }
 
 impl BettingTest {
-    /// Creates a test of the mean of `rows` rows.
+    /// Creates a test for the mean of `rows` rows.
     ///
     /// The rows must be drawn in random order without replacement. Scores must be within the range, and the limit must
     /// be inside it.
@@ -119,7 +119,7 @@ impl BettingTest {
         Self::new(range, limit, Some(rows), [above, below])
     }
 
-    /// Creates a test of the mean of a population.
+    /// Creates a test for the mean of a population.
     ///
     /// The rows must be an independent sample of the population.
     ///
@@ -164,7 +164,7 @@ impl BettingTest {
             expected - (self.range.low - self.limit),
             self.range.high - self.limit - expected,
         ];
-        // Without room the hypothesis is impossible, or nearly so: `certain` decides.
+        // Without room, the hypothesis is impossible or nearly so, and `certain` decides.
         let min = ROUNDING * (self.range.high - self.range.low);
         if rooms[0] > min {
             self.above.bet(deviation - expected, rooms[0]);
@@ -188,7 +188,7 @@ impl BettingTest {
         self.above.largest
     }
 
-    /// Returns the largest e-value so far in favour of a mean of at most the limit.
+    /// Returns the largest e-value so far for the claim that the mean is at most the limit.
     pub fn below(&self) -> f64 {
         self.below.largest
     }
@@ -223,7 +223,7 @@ impl BettingTest {
 
 /// Returns a 95% interval for the mean of all rows, given the scores of the first rows.
 ///
-/// The first rows must be in random order, and `rows` is the number of all rows. Rows without a score (`None`) don't
+/// The first rows must be in random order, and `rows` is the total number of rows. Rows without a score (`None`) don't
 /// count.
 ///
 /// You can compute the interval after each row. The intervals form a confidence sequence: with a probability of 95%,
@@ -297,7 +297,7 @@ fn sequence(scores: &[Option<f64>], range: Interval, rows: Option<u64>) -> Inter
 /// The number of simulated orders of the rows.
 const ORDERS: u64 = 400;
 
-/// The number of rows that all simulated orders may have together.
+/// The maximum total number of rows in all simulated orders.
 const DRAWS: u64 = 20_000_000;
 
 /// An estimate of the number of rows needed to decide whether a pass rate reaches a limit.
@@ -354,7 +354,7 @@ pub fn plan_rows(limit: f64, truth: f64, rows: u64, alpha: f64) -> DecisionPlan 
     }
 }
 
-/// Returns how many rows decide in one random order.
+/// Returns how many rows a decision takes in one random order.
 fn simulated(limit: f64, truth: f64, rows: u64, alpha: f64, seed: u64) -> u64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let range = Interval::new(0.0, 1.0);

@@ -57,7 +57,8 @@ fn an_interval_has_its_ends_and_is_clamped_on_each_side() {
     assert_eq!(serde_json::to_string(&interval).unwrap(), "[-0.5,1.5]");
 }
 
-/// Of the draws of `k` of 7 attempts, the shares with a success, and with successes alone, if 3 attempts succeeded.
+/// If 3 of 7 attempts succeeded: the fractions of draws of `k` attempts that contain a success, and that contain only
+/// successes.
 #[test]
 fn attempts_are_drawn_without_replacement() {
     let attempts = Proportion {
@@ -134,7 +135,7 @@ fn a_label_without_a_class_is_refused() {
     }
 }
 
-/// Values of statsmodels' `cohens_kappa`.
+/// Values from statsmodels' `cohens_kappa`.
 #[test]
 fn kappa_of_three_classes_with_each_weight() {
     let counts = [[8, 2, 1], [1, 5, 3], [0, 2, 6]];
@@ -228,7 +229,7 @@ fn proportions_know_how_often_chance_yields_them() {
     assert!((chance(0, 4, 0.5) - 0.0625).abs() < 1e-12);
 }
 
-/// Values of statsmodels' `proportion_confint` with `method="wilson"`.
+/// Values from statsmodels' `proportion_confint` with `method="wilson"`.
 #[test]
 fn proportions_have_wilsons_interval() {
     for (successes, trials, low, high) in [

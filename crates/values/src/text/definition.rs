@@ -1,5 +1,5 @@
-//! Step-by-step definitions of the n-gram metrics and edit distances, to test the fast paths against: in unit tests,
-//! and in the fuzz target `overlap`, which includes this file. It imports nothing from the crate.
+//! Step-by-step definitions of the n-gram metrics and edit distances, which test the fast paths in unit tests and in
+//! the fuzz target `overlap`. The fuzz target includes this file, so the file imports nothing from the crate.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -71,7 +71,7 @@ pub(crate) fn levenshtein<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     row[b.len()]
 }
 
-/// Returns the words of `mteval-v13a`, as sacrebleu splits a string.
+/// Splits a string into the words of `mteval-v13a`, as sacrebleu does.
 pub(crate) fn v13a_words(text: &str) -> Vec<String> {
     let text = text.trim_end_matches(is_space).replace("<skipped>", "");
     let text = text
@@ -112,7 +112,7 @@ pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
 }
 
-/// Returns the counts of BLEU: two lengths, the matches of each order, and the prediction's n-grams of each order.
+/// Returns the counts for BLEU: two lengths, the matches of each order, and the prediction's n-grams of each order.
 pub(crate) fn bleu_counts(
     prediction: &[String],
     references: &[Vec<String>],
@@ -132,7 +132,7 @@ pub(crate) fn bleu_counts(
     counts
 }
 
-/// Returns the counts of chrF for each order: the number of n-grams in the prediction, in the reference, and in both.
+/// Returns the counts for chrF at each order: the number of n-grams in the prediction, in the reference, and in both.
 pub(crate) fn chrf_counts<T: Eq + Hash>(
     prediction: &[T],
     reference: &[T],
@@ -150,7 +150,7 @@ pub(crate) fn chrf_counts<T: Eq + Hash>(
     shared.into_iter().enumerate().flat_map(triple).collect()
 }
 
-/// Returns the words of `rouge-score`: runs of ASCII letters and digits in the lower-cased string.
+/// Splits a string into the words of `rouge-score`: runs of ASCII letters and digits in the lower-cased string.
 pub(crate) fn rouge_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
@@ -160,7 +160,7 @@ pub(crate) fn rouge_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns precision, recall and F1 of ROUGE from the number of shared n-grams and the number on each side.
+/// Returns ROUGE precision, recall and F1, computed from the number of shared n-grams and the number on each side.
 pub(crate) fn rouge_score(shared: u64, prediction: usize, reference: usize) -> [f64; 3] {
     if shared == 0 {
         return [0.0; 3];

@@ -1,4 +1,4 @@
-//! Compares two lists of names one to one: each name matches at most one name of the other list.
+//! Compares two lists of names one to one: each name matches at most one name in the other list.
 //!
 //! The pairs form a bipartite matching. `edits` defines the similarity of two names.
 
@@ -52,7 +52,7 @@ impl EntityCounts {
         Self::compared(predicted, expected, similarity, false).0
     }
 
-    /// Counts the predicted entities that match expected entities, without duplicates.
+    /// Counts the predicted entities that match expected entities, after removing duplicates.
     ///
     /// Duplicates are removed from each list, ignoring case and surrounding whitespace. In all other respects, this
     /// function works like [`of`](Self::of).
@@ -64,9 +64,9 @@ impl EntityCounts {
         Self::compared(predicted, expected, similarity, true).0
     }
 
-    /// Returns the counts, and the expected and predicted entities that remain unmatched in their normalized form.
+    /// Returns the counts, and the normalized forms of the unmatched expected and predicted entities.
     ///
-    /// Duplicates are removed if `is_distinct`, as by [`of_distinct`](Self::of_distinct).
+    /// If `is_distinct` is `true`, duplicates are removed as in [`of_distinct`](Self::of_distinct).
     #[doc(hidden)]
     pub fn compared<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
@@ -98,10 +98,10 @@ impl EntityCounts {
     }
 }
 
-/// An entity in the form in which it is compared, and its number of characters.
+/// An entity's normalized form, and its length in characters.
 type Name = (String, usize);
 
-/// Returns an entity in the form in which it is compared; `None` for an empty one.
+/// Returns an entity's normalized form, or `None` if the entity is empty.
 fn named(entity: &str) -> Option<Name> {
     let lower = NormalForm::Nfc.apply(entity.trim()).to_lowercase();
     let text = NormalForm::Nfc.apply(&lower).into_owned();
@@ -109,7 +109,7 @@ fn named(entity: &str) -> Option<Name> {
     (length > 0).then_some((text, length))
 }
 
-/// Returns all entities that are not empty, each once if `is_distinct`.
+/// Returns all entities that are not empty, without duplicates if `is_distinct` is `true`.
 fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
     let all = entities.iter().filter_map(|entity| named(entity.as_ref()));
     let mut all: Vec<_> = all.collect();
@@ -122,7 +122,7 @@ fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
 
 fn are_alike((a, a_length): &Name, (b, b_length): &Name, similarity: f64) -> bool {
     let whole = a_length + b_length;
-    // The difference in length is a lower bound of the distance.
+    // The difference in length is a lower bound on the distance.
     share_left(a_length.abs_diff(*b_length), whole) >= similarity
         && share_left(EditDistance::Indel.of_strings(a, b), whole) >= similarity
 }

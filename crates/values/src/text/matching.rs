@@ -248,7 +248,7 @@ fn number(text: &str) -> Option<(Number, String)> {
     NumericOptions::default().number_with_unit(text)
 }
 
-/// Returns the label of a choice by its position: A to Z, then 1, 2 and so on.
+/// Returns the label of the choice at a position: A to Z, then 1, 2 and so on.
 fn label(at: usize) -> String {
     match u8::try_from(at) {
         Ok(letter @ 0..26) => char::from(b'A' + letter).to_string(),
@@ -302,7 +302,7 @@ const CLOSING: [char; 13] = [
     ')', ']', '}', '>', '*', '_', '$', '"', '\'', '`', '”', '’', '」',
 ];
 
-/// Reads a list of labels; `None` if anything else is between or after them.
+/// Reads a list of labels. Returns `None` if anything else is between or after them.
 fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let mut rest = line;
@@ -335,13 +335,13 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     }
 }
 
-/// An opening bracket or quote, Markdown, or a LaTeX command that only changes how its argument is set.
+/// An opening bracket or quote, Markdown, or a LaTeX command that only changes how its argument is typeset.
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     regex(r#"^\s*(?:\\(?:[(\[]|(?:boxed|text|math|fbox|mbox|left)[A-Za-z]*)|[(\[{<*_$"'`“‘「])"#)
 });
 
-/// Skips opening brackets, quotes and Markdown, and LaTeX commands such as `\boxed{`. Returns the
-/// rest, and how many were skipped.
+/// Skips opening brackets, quotes and Markdown, and LaTeX commands such as `\boxed{`. Returns the remaining text, and
+/// the number of items skipped.
 fn opened(text: &str) -> (&str, usize) {
     let (mut rest, mut depth) = (text, 0);
     while let Some(opening) = OPENING.find(rest) {

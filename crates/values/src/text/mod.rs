@@ -48,7 +48,7 @@ pub use unicode::digit_value;
 pub use words::split;
 pub use words::{Searchable, count_tokens, count_words};
 
-/// Compiles a pattern of this module.
+/// Compiles one of this module's patterns.
 pub(crate) fn regex(pattern: &str) -> regex::Regex {
     regex::Regex::new(pattern).expect("a valid pattern")
 }

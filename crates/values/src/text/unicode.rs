@@ -99,7 +99,7 @@ pub(super) fn is_superscript(c: char) -> bool {
     matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }
 
-/// The Unicode normal form to which strings are converted before they are compared.
+/// The Unicode normal form applied to strings before they are compared.
 ///
 /// ```
 /// use dsrs_metrics::text::NormalForm;
@@ -122,7 +122,8 @@ pub enum NormalForm {
     Nfc,
     /// Compatibility composition (NFKC).
     ///
-    /// In addition to NFC, ligatures, full-width letters and superscripts equal their plain forms.
+    /// As in NFC, composed and decomposed letters are equal. Ligatures, full-width letters and superscripts also equal
+    /// their plain forms.
     Nfkc,
 }
 

@@ -1,11 +1,11 @@
-//! The tool calls of a trajectory, and the conditions on them from which metrics are built.
+//! The tool calls of a trajectory, and conditions on them for building metrics.
 
 use super::ToolCall;
 use crate::messages::escape::{name, names};
 
 /// The tool calls of a trajectory, in order.
 ///
-/// These are either all calls of the trajectory or only the calls to one tool.
+/// These are either all calls in the trajectory or only the calls to one tool.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -18,7 +18,7 @@ use crate::messages::escape::{name, names};
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCalls<'t> {
     calls: Vec<&'t ToolCall>,
-    /// The tool to which the calls are restricted.
+    /// The only tool whose calls are included, or `None` for all calls.
     tool: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl<'t> ToolCalls<'t> {
         Condition::unless(missing.map(|at| self.disorder(&tools, at)))
     }
 
-    /// Describes that the tool at `at` is not called after the tools before it.
+    /// Explains that the tool at `at` is not called after the tools before it.
     fn disorder<N: AsRef<str>>(&self, tools: &[N], at: usize) -> String {
         let tool = tools[at].as_ref();
         let needed = tools[..=at].iter().filter(|it| it.as_ref() == tool).count();

@@ -1,4 +1,4 @@
-//! Trajectories of agents, with their messages, tool calls and results.
+//! Agent trajectories, with their messages, tool calls and results.
 //!
 //! Trajectories can be read from common formats and compared with each other.
 //!
@@ -28,15 +28,15 @@
 //! Other mistakes are errors that name the message:
 //!
 //! - Unknown roles.
-//! - Unknown keys of a call.
-//! - Unknown types of blocks.
+//! - Unknown keys in a call.
+//! - Unknown block types.
 //! - Results whose id does not belong to any earlier call.
 //!
 //! [`Trajectory::subagents`] returns the trajectories of subagents that an ATIF document embeds. For a trajectory in
-//! another document, it returns the path, but the document is not read.
+//! another document, it returns the path without reading the document.
 //!
-//! None of the library's metrics counts subagents. A judge's prompt states how many of their messages and calls it does
-//! not show.
+//! None of the library's metrics counts subagents. A judge's prompt states how many of their messages and calls are not
+//! shown.
 //!
 //! For metrics that score trajectories, see `dsrs_metrics::metrics`.
 //!
@@ -97,7 +97,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trajectory {
     pub(super) messages: Vec<Message>,
-    /// The tokens of the whole trajectory, if the format has them.
+    /// The tokens of the whole trajectory, if the format records them.
     pub(super) total: Option<TokenUsage>,
     pub(super) subagents: Vec<Subagent>,
 }
@@ -155,7 +155,7 @@ impl Trajectory {
 
     /// Returns the number of tokens that the agent's model used.
     ///
-    /// This is the total stated by the format (ATIF's `final_metrics`). If the format states no total, the tokens of
+    /// This is the total stated by the format (ATIF's `final_metrics`). If the format states no total, the tokens in
     /// all messages are added up. Returns `None` if the format does not record tokens.
     ///
     /// ```
@@ -175,7 +175,7 @@ impl Trajectory {
     }
 }
 
-/// Messages as OpenAI has them, but with the result of a call in the call.
+/// Writes messages in OpenAI's form, but puts a call's result into the call.
 impl Serialize for Trajectory {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -199,7 +199,7 @@ impl Serialize for Trajectory {
     }
 }
 
-/// A subagent of the agent in a [`Trajectory`].
+/// A subagent that appears in a [`Trajectory`].
 ///
 /// The messages and calls of a subagent don't belong to the agent, so the agent's trajectory does not count them.
 ///
@@ -251,7 +251,7 @@ pub enum SubagentTrajectory {
     },
     /// The trajectory is in another document, which is not read.
     External {
-        /// The path or, in documents up to ATIF 1.6, possibly `session` and the id of the session.
+        /// The path. In documents up to ATIF 1.6, this can also be `session` and the session's id.
         path: String,
     },
 }
@@ -284,7 +284,7 @@ impl Role {
     }
 }
 
-/// A message of a [`Trajectory`], or a step of an agent.
+/// A message in a [`Trajectory`], such as an agent's step.
 ///
 /// For a message in a prompt, see `dsrs_metrics::lm::Message`.
 ///
@@ -390,7 +390,7 @@ pub struct ToolCall {
     /// In most formats, the result is a string.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// `true` if the format records that the call failed.
+    /// `true` if the call is recorded as failed.
     ///
     /// A failure is recorded as `is_error`, `failed`, an `error`, or the status `error`. OpenAI's messages don't record
     /// failures unless the agent adds one of these markers to the tool messages.

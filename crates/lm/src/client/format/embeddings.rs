@@ -12,7 +12,7 @@ use super::super::target::Target;
 use super::super::{Call, Received, errors};
 use super::parts::{sanitized, string, tokens};
 
-/// The longest vector accepted. Common models have at most a few thousand numbers.
+/// The maximum length of a vector. Common models return at most a few thousand numbers.
 pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;
 
 pub(in super::super) fn call(target: &Target, request: &LmRequest) -> Result<Call, LmError> {
@@ -34,7 +34,7 @@ pub(in super::super) fn call(target: &Target, request: &LmRequest) -> Result<Cal
     Ok(Call { url, headers, body })
 }
 
-/// Reads the vectors of `texts` strings. The reply's text holds them in the order of the strings.
+/// Reads the vectors for `texts` strings. The reply's text holds them in the order of the strings.
 pub(in super::super) fn reply(
     (json, error): Received,
     texts: usize,

@@ -30,7 +30,8 @@ impl Format {
         }
     }
 
-    /// Converts the JSON of a response. If it holds no reply, the error carries the tokens it reports.
+    /// Converts a response's JSON to a reply. If the response contains no reply, the error contains the tokens that the
+    /// response reports.
     pub(super) fn reply(
         self,
         (json, error): Received,

@@ -56,7 +56,8 @@ fn response_format(question: &Question<'_>) -> Option<Value> {
     Some(json!({ "type": "json_schema", "json_schema": schema }))
 }
 
-/// Returns the name of the limit. OpenAI's reasoning models reject the old name, other servers the new one.
+/// Returns the name of the token limit parameter. OpenAI's reasoning models reject the old name, and other servers
+/// reject the new one.
 fn max_tokens_key(model: &str) -> &'static str {
     const NEWER: [&str; 5] = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
     match NEWER.iter().any(|prefix| model.starts_with(prefix)) {
@@ -65,7 +66,7 @@ fn max_tokens_key(model: &str) -> &'static str {
     }
 }
 
-/// Returns the default limit. Fireworks cuts replies at 2,048 tokens by default, and lowers a higher limit to the
+/// Returns the default token limit. Fireworks cuts replies at 2,048 tokens by default, and lowers a higher limit to the
 /// model's own (one model rejects it instead).
 fn default_max_tokens(target: &Target) -> Option<u32> {
     let is_strict = target.model.contains("muse-glimmer-30b");
@@ -82,7 +83,7 @@ pub(super) fn answer(body: &Value, target: &Target) -> (LmReply, Option<String>)
         cached_prompt_tokens: tokens(body, "/usage/prompt_tokens_details/cached_tokens"),
     };
     if target.provider == "xai" {
-        // There, the completion tokens do not include these.
+        // For that provider, the completion tokens do not include these.
         let reasoning = tokens(body, "/usage/completion_tokens_details/reasoning_tokens");
         let sum = |tokens: u64| tokens.saturating_add(reasoning.unwrap_or(0));
         usage.completion_tokens = usage.completion_tokens.map(sum);

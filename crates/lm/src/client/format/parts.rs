@@ -49,7 +49,7 @@ pub(super) fn string(body: &Value, pointer: &str) -> Option<String> {
     Some(body.pointer(pointer)?.as_str()?.to_owned())
 }
 
-/// Returns a list, or an empty one.
+/// Returns the list at a JSON pointer, or an empty list if there is none.
 pub(super) fn list<'b>(body: &'b Value, pointer: &str) -> &'b [Value] {
     let list = body.pointer(pointer).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
@@ -83,7 +83,7 @@ impl Token {
     }
 }
 
-/// Converts tokens with their alternatives. Tokens that form one character together become one token without
+/// Converts tokens with their alternatives. Tokens that together form one character become one token without
 /// alternatives.
 pub(super) fn token_logprobs(all: impl Iterator<Item = (Token, Vec<Token>)>) -> Vec<TokenLogprobs> {
     let mut converted = Vec::new();

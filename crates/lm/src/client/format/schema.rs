@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The rules of a provider.
+/// A provider's rules for schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// Every object lists all its properties as required, and an object with a `$ref` has no other keys.
@@ -10,7 +10,7 @@ pub(super) enum Dialect {
     Anthropic,
 }
 
-/// Rewrites a schema such that the provider accepts it: objects have no additional properties, `oneOf` is `anyOf`, and
+/// Rewrites a schema so that the provider accepts it: objects have no additional properties, `oneOf` is `anyOf`, and
 /// the rules of the [`Dialect`] apply.
 pub(super) fn adapt(schema: &Value, dialect: Dialect) -> Value {
     Adapter {
@@ -48,7 +48,7 @@ impl Adapter<'_> {
         Value::Object(adapted)
     }
 
-    /// Adapts a member of a schema: nested schemas, or a plain value.
+    /// Adapts a member of a schema, which can be nested schemas or a plain value.
     fn member(&mut self, key: &str, value: &Value) -> Value {
         match (key, value) {
             ("const" | "default" | "enum" | "examples" | "required", _) => value.clone(),
@@ -87,8 +87,8 @@ impl Adapter<'_> {
         }
     }
 
-    /// Replaces a reference that has other keys beside it by its definition with these keys, or by the bare reference if
-    /// the definition contains itself. Returns `None` if the schema is not such a reference.
+    /// Replaces a reference that has other keys next to it with its definition plus these keys, or with the bare
+    /// reference if the definition contains itself. Returns `None` if the schema is not such a reference.
     fn annotated_reference(&mut self, fields: &Map<String, Value>) -> Option<Value> {
         let reference = fields.get("$ref")?.as_str()?;
         let pointer = reference.strip_prefix('#').filter(|_| fields.len() > 1)?;

@@ -74,7 +74,7 @@ fn few_values_that_differ_have_wilsons_interval() {
         moments.record_times(value, times);
         moments
     };
-    // With a pass and a failure more, 51 of 52 pass, whose unbiased variance is 1/52.
+    // With one more pass and one more failure, 51 of 52 pass, and their unbiased variance is 1/52.
     let t = 2.009_575_237_129_24_f64;
     let effective = 50.0 * (51.0 / 52.0 / 52.0) / (1.0 / 52.0);
     let low = effective / (effective + t * t);

@@ -30,7 +30,8 @@ fn by_definition(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Counts the tokens in common, of the prediction, and of the reference with a map. Both sides are normalized.
+/// Uses a map to count the shared tokens, the prediction's tokens and the reference's tokens. Both sides are already
+/// normalized.
 fn counts<'a>(prediction: &'a str, reference: &'a str) -> (f64, f64, f64) {
     let tokens = |text: &'a str| {
         text.split(' ')

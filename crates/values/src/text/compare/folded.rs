@@ -31,7 +31,7 @@ pub(super) fn normalize(text: &str, marks: Marks) -> String {
         Marks::Drop => join_words(&folded.replace(|c| is_punctuation(c) || is_symbol(c), "")),
         Marks::Keep => join_words(&keep_numbers(&folded)),
     };
-    // A string of punctuation alone is kept: "?" and "!" are different answers, and neither is empty.
+    // A string that consists only of punctuation is kept: "?" and "!" are different answers, and neither is empty.
     let words = match words.is_empty() {
         true => join_words(&folded),
         false => words,
@@ -104,7 +104,7 @@ fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A run of digits and commas, after a mark that it may belong to.
+/// Matches a run of digits and commas, and the mark before it, which may belong to the run.
 static RUN: LazyLock<Regex> = LazyLock::new(|| regex("([.,]?)([0-9]+(?:,[0-9]+)*)"));
 
 /// Removes punctuation unless it is part of a number: between two digits (except a comma that groups thousands), or a

@@ -1,11 +1,11 @@
-//! Comparison of an answer with reference answers.
+//! Compares an answer with reference answers.
 //!
 //! The functions compare answers by exact match, by token overlap, or by searching for them in passages.
 //!
 //! The free functions use the `Dspy` profile. [`Profile`] has the same functions for every profile. This table shows
 //! which files each function uses:
 //!
-//! | function | files, in the order of the calls |
+//! | function | files, in the order they are called |
 //! | --- | --- |
 //! | `f1`, `hotpot_f1`, `precision`, `recall` | `profile`: a list of integers for each string; `overlap`: counts, score |
 //! | `em`, `answer_exact_match` with a `frac` of 1 | `profile` |
@@ -14,7 +14,7 @@
 //!
 //! `profile` reads words of ASCII letters and digits as integers and normalizes other words one by one with
 //! [`normalize_text`]. The folding profiles normalize whole strings with `folded` instead, even for exact match.
-//! [`words`](super::words) has lists of words and reads bytes.
+//! [`words`](super::words) contains lists of words and reads bytes.
 
 #[cfg(test)]
 mod definition;
@@ -121,14 +121,14 @@ pub fn em_score(prediction: &str, reference: &str) -> bool {
     Profile::Dspy.em_score(prediction, reference)
 }
 
-/// Returns the token-level F1 of a prediction and a reference, in [0, 1].
+/// Returns the token-level F1 between a prediction and a reference, in [0, 1].
 ///
 /// This function is equivalent to dspy's `f1_score`.
 pub fn f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.f1_score(prediction, reference)
 }
 
-/// Returns the HotPotQA F1 of a prediction and a reference, in [0, 1].
+/// Returns the HotPotQA F1 between a prediction and a reference, in [0, 1].
 ///
 /// This function is equivalent to dspy's `hotpot_f1_score`.
 pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
@@ -228,8 +228,8 @@ pub fn normalize_text(text: &str) -> String {
     out
 }
 
-/// Returns `true` if a character is ASCII or common in Chinese: its NFD is the character itself, and its lower case is
-/// that of ASCII.
+/// Returns `true` if a character is ASCII or common in Chinese. Such a character is its own NFD form, and only ASCII
+/// letters have a different lower-case form.
 fn is_plain(c: char) -> bool {
     c.is_ascii()
         || matches!(c, '\u{2010}'..='\u{205e}' | '\u{3001}'..='\u{3029}' | '\u{3400}'..='\u{9fff}' | '\u{ff01}'..='\u{ff20}')

@@ -1,4 +1,4 @@
-//! Token overlap of a prediction with references: precision, recall, F1.
+//! Token overlap between a prediction and references: precision, recall and F1.
 
 use crate::text::words::{Key, WordLists};
 
@@ -17,10 +17,10 @@ pub(super) struct Overlap<'w> {
     reference: &'w [Key],
 }
 
-/// A score of a prediction and a reference.
+/// A function that scores a prediction against a reference.
 pub(super) type Score = fn(Overlap<'_>) -> f64;
 
-/// Returns the best score of one list, the prediction, with each of the others.
+/// Returns the best score of one list, the prediction, against any of the others.
 ///
 /// Always inlined: a call costs short strings 5 % of their instructions, and the compiler's own choice depends on the
 /// size of the package.
@@ -89,7 +89,7 @@ fn few_same(prediction: &[Key], reference: &[Key]) -> usize {
 }
 
 fn share(same: usize, side: &[Key]) -> f64 {
-    // Without a common token dspy returns 0, even if both sides are empty.
+    // If there is no common token, dspy returns 0, even if both sides are empty.
     if same == 0 {
         0.0
     } else {
@@ -105,7 +105,7 @@ pub(super) fn recall(overlap: Overlap<'_>) -> f64 {
     share(overlap.same, overlap.reference)
 }
 
-/// Returns the F1, in dspy's order of operations so that the last bit agrees.
+/// Returns F1, computed in dspy's order of operations so that even the last bit agrees.
 pub(super) fn f1(overlap: Overlap<'_>) -> f64 {
     if overlap.same == 0 {
         return 0.0;
@@ -114,7 +114,7 @@ pub(super) fn f1(overlap: Overlap<'_>) -> f64 {
     (2.0 * precision * recall) / (precision + recall)
 }
 
-/// Does the same as [`f1`], but a label equals only itself.
+/// Works like [`f1`], but a label equals only itself.
 pub(super) fn hotpot_f1(overlap: Overlap<'_>) -> f64 {
     let is_label = |side: &[Key]| match side {
         [word] => HOTPOT_LABELS

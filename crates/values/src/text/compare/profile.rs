@@ -1,4 +1,4 @@
-//! The choice of a normalization, and the tokens of strings as lists of words that are compared as integers.
+//! Defines the normalization profiles, and converts strings to lists of words that are compared as integers.
 //!
 //! The file is long because each profile is documented and adds its words here.
 
@@ -68,7 +68,7 @@ pub enum Profile {
 impl Profile {
     /// Normalizes a string for comparison.
     ///
-    /// The words of the result are separated by single spaces.
+    /// The words in the result are separated by single spaces.
     pub fn normalize(self, text: &str) -> String {
         match self {
             Self::Dspy => normalize_text(text),
@@ -146,14 +146,14 @@ impl Profile {
         }
     }
 
-    /// Returns the token-level F1 of a prediction and a reference, in [0, 1].
+    /// Returns the token-level F1 between a prediction and a reference, in [0, 1].
     ///
     /// This function is equivalent to dspy's `f1_score`.
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, overlap::f1)
     }
 
-    /// Returns the HotPotQA F1 of a prediction and a reference, in [0, 1].
+    /// Returns the HotPotQA F1 between a prediction and a reference, in [0, 1].
     ///
     /// This function is equivalent to dspy's `hotpot_f1_score`.
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
@@ -313,13 +313,13 @@ impl Profile {
 /// assert_eq!(dpr_normalize("U.S. $5"), ["u", ".", "s", ".", "$", "5"]);
 /// ```
 pub fn dpr_normalize(text: &str) -> Vec<String> {
-    // Each token separately, because a final sigma depends only on its own token.
+    // Converts each token separately, because a final sigma depends only on its own token.
     dpr_tokens(&text.nfd().collect::<String>())
         .map(str::to_lowercase)
         .collect()
 }
 
-/// Splits a string in NFD.
+/// Splits an NFD string into tokens.
 fn dpr_tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -49,7 +49,7 @@ impl EditDistance {
         share_left(self.of_strings(prediction, reference), whole)
     }
 
-    /// Returns the number of edits between the characters of two strings.
+    /// Returns the number of character edits between two strings.
     pub(super) fn of_strings(self, a: &str, b: &str) -> usize {
         match (self, a.is_ascii() && b.is_ascii()) {
             _ if a == b => 0,
@@ -92,9 +92,9 @@ pub struct EditCounts {
 }
 
 impl EditCounts {
-    /// Counts the edits between the words of two strings.
+    /// Counts the word edits between two strings.
     ///
-    /// Words are separated by whitespace of any kind.
+    /// Words are separated by any whitespace.
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         WordLists::with(|words| {
             words.add(split(prediction));
@@ -109,9 +109,9 @@ impl EditCounts {
         })
     }
 
-    /// Counts the edits between the characters of two strings.
+    /// Counts the character edits between two strings.
     ///
-    /// Characters are code points. Whitespace at the start and the end of a string is ignored.
+    /// Characters are code points. Whitespace at the start and end of a string is ignored.
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
         let [prediction, reference] = [prediction, reference].map(|it| it.trim_matches(is_space));
         let edits = EditDistance::Levenshtein.of_strings(prediction, reference);
@@ -121,7 +121,7 @@ impl EditCounts {
         }
     }
 
-    /// Returns the number of edits per word or character of the reference.
+    /// Returns the number of edits per word or character in the reference.
     ///
     /// The rate is 0 for equal strings. It is above 1 if there are more edits than words or characters in the
     /// reference.
@@ -133,7 +133,8 @@ impl EditCounts {
 
     /// Returns the counts with the lowest error rate.
     ///
-    /// If several have the same error rate, the first one is returned. Returns `None` if there are no references.
+    /// If several counts have the same error rate, the first one is returned. Returns `None` if there are no
+    /// references.
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         let counts = counts.into_iter();
         counts.min_by(|one, other| one.rate().total_cmp(&other.rate()))

@@ -1,4 +1,4 @@
-//! The distances against their definitions.
+//! Tests the distances against their definitions.
 
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
-//! The grammar of numbers, over the symbols of `symbols`.
+//! The grammar of numbers, over the symbols that `symbols` defines.
 //!
-//! A chain is a sequence of numbers and opaque parts that only operators, brackets and spaces separate. The value of a chain
-//! with an opaque part is not computed, so none of its numbers counts.
+//! A chain is a sequence of numbers and opaque parts, separated only by operators, brackets and spaces. If a chain has
+//! an opaque part, its value is not computed, and none of its numbers counts.
 
 use std::sync::LazyLock;
 
@@ -13,11 +13,11 @@ use crate::text::regex;
 
 /// The characters that separate the digits of one number.
 const SEPARATORS: [char; 6] = ['.', ',', '\'', '_', GROUP_SPACE, GROUP];
-/// The maximum number of digits of an exponent. With more, the value is not known.
+/// The maximum number of digits in an exponent. If there are more, the value is unknown.
 const EXPONENT_DIGITS: usize = 4;
-/// The maximum number of digits of a numerator or denominator. With more, it is not a fraction.
+/// The maximum number of digits in a numerator or denominator. If there are more, the text is not a fraction.
 const FRACTION_DIGITS: usize = 18;
-/// The maximum length of a number, whose value is computed in quadratic time. A longer one is opaque.
+/// The maximum length of a number. A longer number is opaque, because computing a value takes quadratic time.
 const NUMBER_LENGTH: usize = 10_000;
 
 /// A number, or a part of the text that must not be read as one.
@@ -154,7 +154,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads digits and separators; in a list, the last item.
+    /// Reads digits and separators. In a list, reads the last item.
     fn decimal(&self, start: usize, run: &str) -> Option<Numeral> {
         let end = start + run.len();
         let (over, skipped) = match run.strip_prefix('.') {
@@ -179,7 +179,8 @@ impl Scanner<'_> {
         self.text[..point].ends_with(|c| is_word(c) || matches!(c, '.' | ')' | ']'))
     }
 
-    /// Adds the exponent or the denominator after a numeral; `None` if it is the base of a power whose value is not known.
+    /// Adds the exponent or denominator that follows a numeral. Returns `None` if the numeral is the base of a power
+    /// whose value is unknown.
     fn with_exponent(
         &self,
         mut numeral: Numeral,
@@ -258,7 +259,7 @@ impl Scanner<'_> {
     /// (10-12, COVID-19, $10$-$12$) or is half of a dash is not a minus.
     fn is_negative(&self, start: usize) -> bool {
         let before = self.text[..start].trim_end_matches(['$', '{', '(']);
-        // In formulas a space may follow a sign: `x = - 5`, `$- 5$`.
+        // In formulas, a space may follow a sign: `x = - 5`, `$- 5$`.
         if let Some(equation) = before.strip_suffix("- ") {
             return equation.trim_ascii_end().ends_with(['=', '$', '{', '(']);
         }
@@ -314,9 +315,9 @@ fn is_denominator(number: &str) -> bool {
     number.len() <= FRACTION_DIGITS && !number.trim_matches(['0', '.']).is_empty()
 }
 
-/// Returns the number that a run of digits and separators is, or the last number if the run is a list, and the length of
-/// what precedes it. A chain of points (a version, an address) is not a number, and neither are groups that are not
-/// thousands (`10{,}00`).
+/// Returns the number that a run of digits and separators represents, and the length of what precedes the number. If
+/// the run is a list, this is its last number. A chain of points (a version, an address) is not a number, and neither
+/// are groups that are not thousands (`10{,}00`).
 fn last_of_run(run: &str, mark: DecimalMark) -> Option<(String, usize)> {
     if let Some(number) = whole_number(run, mark) {
         return Some((number, 0));

@@ -1,4 +1,4 @@
-//! Functions that read and compare numbers in strings.
+//! Reads and compares numbers in strings.
 //!
 //! [`numeric_match`] compares the last numbers of two strings.
 
@@ -18,7 +18,7 @@ pub(super) use self::grammar::grouped;
 use self::grammar::{Numeral, Scanner};
 use self::symbols::GROUP;
 
-/// The character that separates the fractional part of a number, `.` or `,`.
+/// The character before a number's fractional part, `.` or `,`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecimalMark {
@@ -55,12 +55,12 @@ impl DecimalMark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumericOptions {
-    /// The largest absolute difference at which two numbers count as equal.
+    /// The largest absolute difference between two numbers that count as equal.
     ///
     /// The difference is `|prediction - reference|`, in the same unit as the numbers. A negative value or NaN counts as
     /// 0.
     pub abs_tolerance: f64,
-    /// The largest relative difference at which two numbers count as equal.
+    /// The largest relative difference between two numbers that count as equal.
     ///
     /// The difference is `|prediction - reference| / |reference|`, as a fraction: 0.01 is one percent. A negative value
     /// or NaN counts as 0.
@@ -74,7 +74,7 @@ pub struct NumericOptions {
 }
 
 impl NumericOptions {
-    /// Returns the last number in a string, according to these options.
+    /// Returns the last number in a string, read according to these options.
     ///
     /// See the function [`last_number`] for how numbers are read.
     pub fn last_number(&self, text: &str) -> Option<Number> {
@@ -97,7 +97,7 @@ impl NumericOptions {
         numerals.iter().map(|it| self.number(it)).collect()
     }
 
-    /// Returns the symbols of a string, and the numerals in them.
+    /// Returns a string's symbols, and the numerals in them.
     fn numerals<'t>(&self, text: &'t str) -> (Cow<'t, str>, Vec<Numeral>) {
         let symbols = symbols::symbols(text, self.decimal_mark);
         let scanner = Scanner {
@@ -112,7 +112,7 @@ impl NumericOptions {
         Number::new(numeral, self.percent_as_fraction && numeral.is_percent)
     }
 
-    /// Returns the number that makes up the whole string.
+    /// Returns the number if the whole string is a single number.
     ///
     /// The string can also contain a sign, currency signs, percent signs, brackets and whitespace. Returns `None` if it
     /// contains anything else.
@@ -129,8 +129,8 @@ impl NumericOptions {
         unit.chars().all(|c| c == '%').then_some(number)
     }
 
-    /// Returns the number that a string begins with, and what follows it without spaces, currency signs and brackets.
-    /// `None` if another number or anything else precedes it.
+    /// Returns the number at the start of a string, and the text after it without spaces, currency signs and brackets.
+    /// Returns `None` if another number or anything else precedes the number.
     pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, String)> {
         let (symbols, numerals) = self.numerals(text);
         let [numeral] = numerals.as_slice() else {
@@ -176,8 +176,8 @@ pub fn last_number(text: &str) -> Option<Number> {
 ///
 /// Returns `false` if either string has no number.
 ///
-/// With tolerances of 0, decimals are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but 10000000000000001 does
-/// not equal 10000000000000000. A tolerance is treated as a decimal too, so 1.1 is within 0.1 of 1.0.
+/// If the tolerances are 0, decimals are compared exactly: 18 equals 18.0 and 1/2 equals 0.5, but 10000000000000001
+/// does not equal 10000000000000000. A tolerance is treated as a decimal too, so 1.1 is within 0.1 of 1.0.
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -198,11 +198,11 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
 pub struct Number {
     numerator: BigInt,
     denominator: BigInt,
-    /// The power of ten; 0 if the denominator is not 1.
+    /// The power of ten, or 0 if the denominator is not 1.
     exponent: i32,
 }
 
-/// With more leading or trailing zeros than this, a decimal is displayed in scientific notation.
+/// A decimal with more leading or trailing zeros than this is displayed in scientific notation.
 const SHOWN_ZEROS: i64 = 30;
 
 impl Number {
@@ -275,7 +275,7 @@ impl Number {
     }
 }
 
-/// Returns the shortest decimal that rounds to this float; zero for negative numbers and NaN.
+/// Returns the shortest decimal that rounds to this float, or zero if the float is negative or NaN.
 fn tolerance(value: f64) -> BigRational {
     let shortest = last_number(&format!("{:e}", value.max(0.0)));
     shortest.map_or_else(BigRational::default, |number| number.ratio())
@@ -319,7 +319,7 @@ impl fmt::Display for Number {
             let zeros = usize::try_from(exponent).unwrap_or(0);
             return write!(f, "{digits}{:0<zeros$}", "");
         }
-        // One digit before the point at least.
+        // At least one digit before the point.
         let padded = format!("{digits:0>width$}", width = places + 1);
         let (whole, places) = padded.split_at(padded.len() - places);
         write!(f, "{whole}.{places}")

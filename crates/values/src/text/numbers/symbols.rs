@@ -99,7 +99,7 @@ fn symbol(c: char) -> char {
     }
 }
 
-/// Commands of more than a name, and backslashes that were escaped once more, each with what replaces it.
+/// Commands that consist of more than a name, and doubly escaped backslashes, each with its replacement.
 static FORMS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let forms = [
         (r"\\\\([A-Za-z,;:!%$])", r"\$1"),
@@ -127,11 +127,11 @@ static COMMAND: LazyLock<Regex> =
     LazyLock::new(|| regex(r"([0-9]? *)\\([A-Za-z]+|[-,;:> !/()\[\]{}$%_#&])(\s*)"));
 /// Braces around nothing, a mark, a sign or a space only change the space around it.
 static BRACES: LazyLock<Regex> = LazyLock::new(|| regex(r"\{([-+., \u{a0}\u{2009}]?)\}"));
-/// After a sign, the space of a formula means nothing.
+/// A thin space after a sign, which means nothing in a formula.
 static SIGN_SPACE: LazyLock<Regex> = LazyLock::new(|| regex(r"([-+$(])\u{2009}"));
 
 fn without_latex(text: &str, mark: DecimalMark) -> String {
-    // Outside of LaTeX 5~100 is a range, but 5~000 is not.
+    // Outside of LaTeX, 5~100 is a range, but 5~000 is not.
     let is_latex = text.contains(['\\', '{']) || text.matches('$').count() > 1;
     let mut text = match is_latex {
         true => text.replace('~', "\u{a0}"),
@@ -156,7 +156,7 @@ fn without_latex(text: &str, mark: DecimalMark) -> String {
 /// Functions, constants and signs that are not evaluated. Unknown commands with an argument are treated like them.
 const NOT_EVALUATED: &str = " sqrt binom dbinom tbinom choose log ln lg exp sin cos tan cot sec csc arcsin arccos \
     arctan sinh cosh tanh sum prod int lim max min gcd lcm det pi infty pm mp mod bmod pmod Gamma lfloor lceil over ";
-/// Commands that only change how their argument, or what follows, is set. So do `\text..` and `\math..`.
+/// Commands that only change how their argument, or what follows, is typeset. So do `\text..` and `\math..`.
 const STYLES: &str = " boxed fbox mbox hbox underline emph ensuremath num numprint np SI qty left right big Big bigl \
     bigr Bigl Bigr displaystyle scriptstyle bf it rm negthinspace negmedspace negthickspace allowbreak nobreak limits ";
 

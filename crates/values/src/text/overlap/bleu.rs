@@ -1,8 +1,8 @@
-//! The BLEU score of a sentence or of a corpus, as in sacrebleu 2.6.
+//! The BLEU score for a sentence or a corpus, as in sacrebleu 2.6.
 //!
 //! BLEU was introduced by Papineni et al. (2002).
 //!
-//! The file is long because the score of a sentence, of a corpus and their settings share the counts.
+//! The file is long because sentence scores, corpus scores and their options share the same counts.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::text::{NoReferences, NormalForm};
 pub enum BleuSmoothing {
     /// No smoothing is applied.
     ///
-    /// The score is 0 if there is any n-gram length without a match.
+    /// The score is 0 if any n-gram length has no match.
     None,
     /// An n-gram length without a match counts as having 0.1 matches.
     Floor,
@@ -62,7 +62,7 @@ pub struct BleuOptions {
     pub max_order: usize,
     /// `true` to ignore case.
     pub lowercase: bool,
-    /// The Unicode normal form to which strings are converted before they are compared.
+    /// The Unicode normal form applied to strings before they are compared.
     ///
     /// sacrebleu compares strings without conversion.
     pub form: NormalForm,
@@ -85,7 +85,7 @@ impl BleuOptions {
         self.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// Returns the counts from which the BLEU score of one row is computed.
+    /// Returns the counts used to compute the BLEU score for one row.
     ///
     /// The counts are, in this order:
     ///
@@ -123,10 +123,10 @@ impl BleuOptions {
         }))
     }
 
-    /// Returns the BLEU score of one row, in [0, 1].
+    /// Returns the BLEU score for one row, in [0, 1].
     ///
-    /// N-gram lengths above the length of the prediction are ignored, as with sacrebleu's `effective_order`.
-    /// sacrebleu's score is 100 times this score.
+    /// N-gram lengths above the prediction's length are ignored, as with sacrebleu's `effective_order`. sacrebleu's
+    /// score is 100 times this score.
     pub fn sentence_score(&self, counts: &[u64]) -> f64 {
         self.score(counts, true)
     }
@@ -159,7 +159,7 @@ impl BleuOptions {
         brevity(*lengths) * (logs / longest).exp()
     }
 
-    /// Returns the share of n-grams that match; `None` if there are none.
+    /// Returns the share of n-grams that match, or `None` if there are no n-grams.
     fn precision(&self, order: usize, matches: u64, total: u64, halving: &mut f64) -> Option<f64> {
         let (mut matches, mut total) = (matches as f64, total as f64);
         if self.smoothing == BleuSmoothing::AddOne && order > 0 {
@@ -196,7 +196,7 @@ pub(super) fn brevity([prediction, reference]: [u64; 2]) -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BleuTokens {
-    /// The tokenizer of `mteval-v13a`, which is used by WMT.
+    /// The tokenizer of `mteval-v13a`, which WMT uses.
     ///
     /// The tokenizer splits off ASCII punctuation, except inside numbers. A string without spaces, as in Chinese or
     /// Japanese, is a single word. Use `zh` or `char` for such strings.
@@ -220,7 +220,7 @@ pub enum BleuTokens {
 }
 
 impl BleuTokens {
-    /// Returns the string in which to search for words.
+    /// Returns the string to search for words.
     fn prepared(self, text: Cow<'_, str>) -> Cow<'_, str> {
         match self {
             Self::V13a if text.contains(['<', '&', '\n']) => Cow::Owned(without_markup(&text)),
@@ -278,8 +278,8 @@ fn words(text: &str, of_zh: bool) -> Vec<&str> {
 /// Returns `true` if a full stop or comma belongs to a number: it is the last of its run, before a digit, and the run has an
 /// even count, or an odd one after another digit. For `zh` the ends of the string are like digits.
 ///
-/// `mteval-v13a` inserts spaces around pairs of characters with one regular expression after the other. A match consumes both
-/// of its characters; hence this rule.
+/// `mteval-v13a` inserts spaces around pairs of characters with one regular expression after the other. A match
+/// consumes both of its characters, which results in this rule.
 fn is_in_number(text: &[u8], at: usize, of_zh: bool) -> bool {
     let is_digit = |byte: Option<&u8>| byte.map_or(of_zh, u8::is_ascii_digit);
     let is_stop = |byte: &&u8| matches!(byte, b'.' | b',');

@@ -1,4 +1,4 @@
-//! chrF (Popović 2015) and chrF++ (Popović 2017) of a row and of a corpus, as in sacrebleu 2.6.
+//! chrF (Popović 2015) and chrF++ (Popović 2017) for a row or a corpus, as in sacrebleu 2.6.
 
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
@@ -40,7 +40,7 @@ pub struct ChrfOptions {
     pub lowercase: bool,
     /// `true` to count whitespace as characters.
     pub whitespace: bool,
-    /// The Unicode normal form to which strings are converted before they are compared.
+    /// The Unicode normal form applied to strings before they are compared.
     ///
     /// sacrebleu compares strings without conversion.
     pub form: NormalForm,
@@ -60,7 +60,7 @@ impl Default for ChrfOptions {
 }
 
 impl ChrfOptions {
-    /// Returns the counts from which the chrF score of one row is computed.
+    /// Returns the counts used to compute the chrF score for one row.
     ///
     /// For each n-gram length, these are the numbers of n-grams in the prediction, in the reference, and in both.
     /// Character n-grams come before word n-grams.
@@ -102,13 +102,13 @@ impl ChrfOptions {
         kept.map(|c| numbers.insert_full(c).0 as u32).collect()
     }
 
-    /// Returns the chrF score, computed from counts, in [0, 1].
+    /// Computes the chrF score, in [0, 1], from counts.
     ///
-    /// This is the F score of precision and recall, each averaged over the n-gram lengths for which both sides are long
-    /// enough. The score is 0 if both sides are too short for all lengths. sacrebleu's score is 100 times this score.
+    /// This is the F score of precision and recall. Each is averaged over the n-gram lengths that occur on both sides.
+    /// If there are none, the score is 0. sacrebleu's score is 100 times this score.
     pub fn score(&self, counts: &[u64]) -> f64 {
         let both = Self::precision_and_recall(counts);
-        // Without a match both are 0.
+        // Without a match, both are 0.
         let Some((precision, recall)) = both.filter(|both| both.0 > 0.0) else {
             return 0.0;
         };
@@ -118,7 +118,7 @@ impl ChrfOptions {
 
     /// Returns the mean precision and the mean recall over all n-gram lengths.
     ///
-    /// Only lengths for which both sides have n-grams are included. Returns `None` if there is no such length.
+    /// Only lengths that occur on both sides are included. Returns `None` if there is no such length.
     #[doc(hidden)]
     pub fn precision_and_recall(counts: &[u64]) -> Option<(f64, f64)> {
         let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
@@ -149,7 +149,8 @@ fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     counts
 }
 
-/// Splits a string into words, and splits one ASCII punctuation mark off the end of each, or off its beginning.
+/// Splits a string into words, and splits one ASCII punctuation mark off the end of each word, or else off its
+/// beginning.
 fn split_words(text: &str) -> impl Iterator<Item = &str> {
     split(text).flat_map(|word| {
         let (first, last) = (word.chars().next(), word.chars().next_back());

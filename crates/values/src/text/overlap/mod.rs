@@ -23,7 +23,7 @@ use super::NormalForm;
 #[doc(hidden)]
 pub const MAX_ORDER: usize = 16;
 
-/// The number of an n-gram without matches.
+/// The number that stands for an n-gram without matches.
 const NONE: u32 = u32::MAX;
 
 /// Counts, for each length from 1 to `orders` (at `length - 1`), the matching n-grams of the first sequence. The count
@@ -61,7 +61,7 @@ fn ngram_matches(texts: &[&[u32]], orders: usize, mut distinct: usize) -> Vec<u6
     matches
 }
 
-/// Returns the number of matches of each n-gram.
+/// Returns the number of matches for each n-gram.
 fn shared(texts: &[Vec<u32>], distinct: usize) -> Vec<u32> {
     let (mut counts, mut max) = (vec![0_u32; distinct], vec![0_u32; distinct]);
     let grams = |text: &[u32], visit: &mut dyn FnMut(usize)| {
@@ -84,7 +84,7 @@ fn shared(texts: &[Vec<u32>], distinct: usize) -> Vec<u32> {
         .collect()
 }
 
-/// Returns a string in a normal form, and in lower case if this is set.
+/// Normalizes a string, and converts it to lower case if `lowercase` is `true`.
 fn normalized(text: &str, form: NormalForm, lowercase: bool) -> Cow<'_, str> {
     let composed = form.apply(text);
     match lowercase {

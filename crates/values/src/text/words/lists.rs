@@ -9,12 +9,13 @@ use indexmap::IndexSet;
 
 use super::windows::Word;
 
-/// A word of up to 15 bytes: the first in the lowest bits, zeros after the last, and the length in the highest byte.
-/// For a longer word, its position among the long words of its lists.
+/// The key of a word. For a word of up to 15 bytes, the key contains the bytes, with the first one in the lowest bits
+/// and zeros after the last, and the length in the highest byte. For a longer word, the key is its position among the
+/// long words of its lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::text) struct Key(u128);
 
-/// The highest byte of the key of a word of more than 15 bytes.
+/// The highest byte in the key of a word with more than 15 bytes.
 const LONG: u128 = 0xff << 120;
 
 impl Key {
@@ -43,7 +44,7 @@ impl Key {
         Self::new(u128::from_le_bytes(*word.bytes) | LOWER, word.length)
     }
 
-    /// Returns `true` if the word, of ASCII letters and digits, is empty, `a`, `an` or `the`.
+    /// Returns `true` if a word of ASCII letters and digits is empty, `a`, `an` or `the`.
     #[inline]
     fn is_article_or_empty(self) -> bool {
         const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
@@ -59,7 +60,7 @@ pub(in crate::text) struct WordLists {
     keys: Vec<Key>,
     /// Where each list ends.
     ends: Vec<usize>,
-    /// The words of more than 15 bytes, and their total length in bytes.
+    /// The words with more than 15 bytes, and their total length in bytes.
     long: IndexSet<Box<[u8]>, RandomState>,
     long_bytes: usize,
     /// The replacement of each word, by [`Replacement`]. It and `long` are kept for the thread's next lists, which
@@ -83,7 +84,7 @@ thread_local! {
     static SPARE: Cell<Option<Box<WordLists>>> = const { Cell::new(None) };
 }
 
-/// The memory of more words than this is not kept.
+/// If the lists have more words than this, their memory is not kept.
 const MAX_KEPT: usize = 10_000;
 
 /// More replaced words than this are not kept, nor are words longer than [`MAX_REPLACED_BYTES`].
@@ -135,8 +136,8 @@ impl WordLists {
         }
     }
 
-    /// Adds the words between the spaces of the string that `replace` returns for a word. It is called once for equal
-    /// words, unless it returns several words.
+    /// Replaces a word with the string that `replace` returns, and adds the words in this string. `replace` is called
+    /// only once for equal words, unless it returns several words.
     pub(in crate::text) fn push_replaced(
         &mut self,
         by: Replacement,
@@ -186,7 +187,7 @@ impl WordLists {
         Key(LONG | place as u128)
     }
 
-    /// Numbers the words in the order in which they first occur. Equal words have equal numbers.
+    /// Numbers the words in order of their first occurrence. Equal words have equal numbers.
     pub(in crate::text) fn number(&mut self) {
         let mut numbers =
             HashMap::with_capacity_and_hasher(self.keys.len(), RandomState::default());
@@ -199,22 +200,22 @@ impl WordLists {
         self.distinct = numbers.len();
     }
 
-    /// Returns how many different words are numbered. All numbers are smaller.
+    /// Returns the number of distinct words. All words have smaller numbers.
     pub(in crate::text) fn distinct(&self) -> usize {
         self.distinct
     }
 
-    /// Returns how many lists there are.
+    /// Returns the number of lists.
     pub(in crate::text) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns the words of a list.
+    /// Returns the words in a list.
     pub(in crate::text) fn keys(&self, at: usize) -> &[Key] {
         &self.keys[self.range(at)]
     }
 
-    /// Returns the numbers of the words of a list.
+    /// Returns the numbers of the words in a list.
     pub(in crate::text) fn list(&self, at: usize) -> &[u32] {
         &self.numbers[self.range(at)]
     }
@@ -223,7 +224,7 @@ impl WordLists {
         at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]
     }
 
-    /// Returns the numbers of the words of each list.
+    /// Returns the numbers of the words in each list.
     pub(in crate::text) fn lists(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.len()).map(|at| self.list(at))
     }

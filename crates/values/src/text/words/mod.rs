@@ -1,4 +1,4 @@
-//! Functions that split strings into words, count words and search for keywords.
+//! Splits strings into words, counts words and searches for keywords.
 
 mod lists;
 mod windows;
@@ -77,7 +77,7 @@ impl<'a> Searchable<'a> {
         self.text.ends_with(&*keyword) && start.is_some_and(|at| self.is_bounded(at, &keyword))
     }
 
-    /// Returns `true` if the string equals `other`, after both are normalized.
+    /// Returns `true` if the string equals `other` after both are normalized.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -102,7 +102,7 @@ impl<'a> Searchable<'a> {
         false
     }
 
-    /// Returns `true` unless the keyword at this place has to be a whole word and is part of one.
+    /// Returns `true` unless the keyword at this place must be a whole word but is only part of one.
     fn is_bounded(&self, at: usize, keyword: &str) -> bool {
         let (before, after) = (&self.text[..at], &self.text[at + keyword.len()..]);
         let (mut inside, mut after) = (keyword.chars(), after.chars());
@@ -226,7 +226,7 @@ impl Kind {
 mod tests {
     use super::Searchable;
 
-    /// Says for a string if it begins with, ends with, and contains the keyword as whole words.
+    /// Checks whether a string begins with, ends with and contains the keyword as whole words.
     fn found(text: &str, keyword: &str) -> [bool; 3] {
         let text = Searchable::new(text, true, true);
         [

@@ -1,4 +1,4 @@
-//! Finds the words between white space in windows of 64 bytes.
+//! Finds the words between white space, 64 bytes at a time.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(in crate::text) struct Word<'w> {
 }
 
 impl Word<'_> {
-    /// Returns the position in the string.
+    /// Returns the word's position in the string.
     pub(in crate::text) fn range(&self) -> Range<usize> {
         self.start..self.start + self.length
     }
@@ -89,7 +89,7 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
     }
 }
 
-/// Adds punctuation beside spaces and at the start.
+/// Adds punctuation next to spaces and at the start.
 #[inline(always)]
 fn with_punctuation(mut spaces: u64, punctuation: u64) -> u64 {
     for _ in 0..TRIMMED {
@@ -139,7 +139,7 @@ impl Classes {
             .iter()
             .enumerate()
         {
-            // A loop, because a call of `map` is not inlined.
+            // Uses a loop, because a call to `map` is not inlined.
             let mut signed = [0; LOADED];
             for (signed, byte) in signed.iter_mut().zip(bytes) {
                 *signed = byte.cast_signed();

@@ -11,13 +11,13 @@ use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::{ToolCall, Trajectory};
 
-/// The largest number of steps of an assignment of the calls of one tool; it takes seconds.
+/// The maximum number of steps for assigning the calls to one tool, which takes seconds.
 const MAX_STEPS: u64 = 1_000_000_000;
 
-/// The largest number of pairs of calls that are compared one by one.
+/// The maximum number of pairs of calls that are compared one by one.
 const MAX_PAIRS: u64 = 16_000_000;
 
-/// The order in which the expected calls must be made.
+/// The required order of the expected calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -36,11 +36,11 @@ pub enum CallOrder {
 /// Options for comparing tool calls with expected calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCorrectnessOptions {
-    /// The order in which the expected calls must be made.
+    /// The required order of the expected calls.
     pub order: CallOrder,
-    /// `true` to compare the arguments of the calls.
+    /// `true` to compare the calls' arguments.
     pub arguments: bool,
-    /// If `true`, compares the outputs of the calls.
+    /// `true` to compare the calls' outputs.
     pub outputs: bool,
 }
 
@@ -116,8 +116,8 @@ impl ToolCorrectnessOptions {
         Ok(row.last().copied().unwrap_or(0.0))
     }
 
-    /// Returns the weight of a best assignment: of equal calls to each other, and of the others of each tool by the Hungarian
-    /// method.
+    /// Returns the weight of a best assignment. Equal calls are assigned to each other, and the remaining calls to each
+    /// tool are assigned by the Hungarian method.
     fn sum_in_any_order(
         self,
         called: &ToolCalls<'_>,
@@ -137,7 +137,7 @@ impl ToolCorrectnessOptions {
         Ok(sum)
     }
 
-    /// Returns the weight of a best assignment of calls of one tool.
+    /// Returns the weight of a best assignment between calls to one tool.
     fn assigned(
         self,
         called: &[(usize, &ToolCall)],
@@ -175,7 +175,7 @@ fn is_same_output(called: &ToolCall, expected: &ToolCall) -> bool {
     }
 }
 
-/// Returns the share of the arguments that are equal, over the keys of both.
+/// Returns the share of arguments that are equal, counting the keys of both objects.
 fn equal_share(called: &Value, expected: &Value) -> f64 {
     if same_value(called, expected) {
         return 1.0;
@@ -197,8 +197,8 @@ fn equal_share(called: &Value, expected: &Value) -> f64 {
     equal / (called.len() + expected.len() - common) as f64
 }
 
-/// Returns the largest sum of the weights of one column for each row, where no two rows have the same column. There are at
-/// least as many columns as rows. The Hungarian method with potentials (Kuhn 1955, Munkres 1957), in O(n² m).
+/// Returns the largest sum of weights when each row is assigned a different column. There must be at least as many
+/// columns as rows. This is the Hungarian method with potentials (Kuhn 1955, Munkres 1957), in O(n² m).
 fn largest_weight(weights: &[Vec<f64>]) -> f64 {
     let (rows, columns) = (weights.len(), weights.first().map_or(0, Vec::len));
     // Row and column 0 stand for none: `row_of[column]` is the row of a column, from 1.

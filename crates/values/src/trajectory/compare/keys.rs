@@ -1,4 +1,5 @@
-//! Numbers calls: calls that a rule cannot tell apart get the same number. Counts and loops of calls follow from the numbers.
+//! Assigns numbers to calls, giving calls that a rule cannot tell apart the same number. Call counts and loops are
+//! computed from the numbers.
 
 use std::num::NonZeroUsize;
 
@@ -13,30 +14,32 @@ use crate::text::common_subsequence;
 use crate::trajectory::ToolCall;
 use crate::trajectory::calls::ToolCalls;
 
-/// Consecutive numbers of keys. A key is JSON, in which equal values are written equally.
+/// Numbers keys consecutively. A key is JSON text, and equal values have equal text.
 #[derive(Default)]
 pub(in crate::trajectory) struct Keys(IndexSet<String, RandomState>);
 
 impl Keys {
-    /// Returns the number of a call's tool.
+    /// Returns the number assigned to a call's tool.
     pub(super) fn of_tool(&mut self, call: &ToolCall) -> usize {
         self.of_parts(call, false, false)
     }
 
-    /// Returns the number of a call's tool and arguments.
+    /// Returns the number assigned to a call's tool and arguments.
     pub(in crate::trajectory) fn of_call(&mut self, call: &ToolCall) -> usize {
         self.of_parts(call, true, false)
     }
 
-    /// Returns the number of a call's tool, and of its arguments and its result if these count.
+    /// Returns the number assigned to a call's tool, together with the arguments if `args` is `true` and the result if
+    /// `result` is `true`.
     pub(super) fn of_parts(&mut self, call: &ToolCall, args: bool, result: bool) -> usize {
         let args = args.then(|| canonical(&call.args));
         let result = call.result.iter().filter(|_| result).map(canonical);
         self.number(&json!([call.name, args, result.collect::<Vec<_>>()]))
     }
 
-    /// Returns the number of what a rule compares of a call, or of the whole call if the rule may match different calls. A
-    /// function need not match a call with an equal one, so each call has a number of its own.
+    /// Returns the number assigned to the parts of a call that a rule compares, or to the whole call if the rule may
+    /// match different calls. If the rule is a function, it need not match a call with an equal one, so each call gets
+    /// its own number.
     pub(super) fn by_rule(&mut self, call: &ToolCall, rule: &ArgsRule) -> usize {
         match rule {
             ArgsRule::Ignore => self.of_tool(call),
@@ -100,7 +103,7 @@ pub(super) fn without_equal<'t>(
     rest
 }
 
-/// The largest number of pairs of calls for a longest common subsequence; it takes seconds.
+/// The maximum number of pairs of calls for finding a longest common subsequence, which takes seconds.
 const MAX_PAIRS: u64 = 4_000_000_000;
 
 /// The number of calls in each of two trajectories, and the number of calls they share.
@@ -193,7 +196,7 @@ impl CallCounts {
     }
 }
 
-/// The largest number of calls of a cycle that is found.
+/// The maximum number of calls in a cycle.
 const MAX_CYCLE: usize = 100;
 
 /// Limits on how often calls can be repeated before they count as a loop.
@@ -212,15 +215,15 @@ const MAX_CYCLE: usize = 100;
 pub struct LoopLimits {
     /// The maximum number of times that the same call can be made.
     ///
-    /// All calls of the trajectory are counted.
+    /// All calls in the trajectory are counted.
     pub max_same: NonZeroUsize,
-    /// The maximum number of consecutive repeats of a cycle of calls.
+    /// The maximum number of times that a cycle of calls can occur in a row.
     ///
     /// A cycle consists of two or more calls.
     pub max_cycles: NonZeroUsize,
 }
 
-/// Twice each: deepeval counts a third equal call as a loop (`repetition_threshold = 3`).
+/// Allows two of each, because deepeval counts a third equal call as a loop (`repetition_threshold = 3`).
 impl Default for LoopLimits {
     fn default() -> Self {
         let twice = NonZeroUsize::MIN.saturating_add(1);
@@ -243,7 +246,7 @@ pub struct CallLoop<'t> {
     /// For a single call, this is the number of times in the whole trajectory. For a cycle, it is the number of times
     /// in a row.
     pub times: usize,
-    /// The position of the first call of the loop, starting at 1.
+    /// The position of the first call in the loop, starting at 1.
     pub first: usize,
 }
 
@@ -283,8 +286,8 @@ impl LoopLimits {
     }
 }
 
-/// Returns where the first cycle of this length starts that is made more than `max` times in a row, and how often it is made. A
-/// repetition of one call is not a cycle of several.
+/// Finds the first cycle of this length that occurs more than `max` times in a row. Returns where the cycle starts and
+/// how often it occurs. Repetitions of a single call do not count as a cycle.
 fn cycle(numbers: &[usize], length: usize, max: usize) -> Option<(usize, usize)> {
     let mut at = length;
     while at < numbers.len() {

@@ -1,5 +1,5 @@
-//! Comparison of two trajectories: match modes, scores, and differences, by rules for when the arguments of two calls count
-//! as equal.
+//! Compares two trajectories: match modes, scores, differences, and rules for when the arguments of two calls count as
+//! equal.
 
 mod correctness;
 mod keys;
@@ -31,7 +31,7 @@ impl TooManyCalls {
             .into()
     }
 
-    /// Refuses calls whose comparison in order takes more than `limit` pairs.
+    /// Returns an error if comparing the calls in order takes more than `limit` pairs.
     fn check(called: &ToolCalls<'_>, expected: &ToolCalls<'_>, limit: u64) -> Result<(), Self> {
         let (ours, theirs) = (called.len(), expected.len());
         let instead = "compare them in any order";
@@ -45,7 +45,7 @@ impl TooManyCalls {
 /// The key of the rule for all other tools.
 const OTHERS: &str = "*";
 
-/// A rule for comparing the arguments of a call with those of an expected call.
+/// A rule for comparing a call's arguments with those of an expected call.
 ///
 /// Both calls are to the same tool.
 ///
@@ -81,7 +81,7 @@ pub enum ArgsRule {
     /// For example, a path can be `city` or `filter.days`. A missing value equals `null`.
     #[serde(untagged)]
     Paths(Vec<String>),
-    /// A function that you provide decides if the arguments match.
+    /// A function that you provide decides whether the arguments match.
     ///
     /// If the call's arguments are not an object, they do not match, and the function is not called.
     #[serde(untagged, skip_deserializing)]
@@ -149,7 +149,7 @@ impl ArgsRule {
         })
     }
 
-    /// Returns `true` if the arguments of a call match the expected ones.
+    /// Returns `true` if a call's arguments match the expected ones.
     pub fn matches(&self, called: &Value, expected: &Value) -> bool {
         match self {
             Self::Exact => same_value(called, expected),
@@ -181,12 +181,12 @@ fn has_all(larger: &Value, smaller: &Value) -> bool {
     }
 }
 
-/// Returns the value at a path; `null` if there is none.
+/// Returns the value at a path, or `null` if there is none.
 fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
     path::below(args, path).unwrap_or(&Value::Null)
 }
 
-/// The rules for comparing arguments, by tool.
+/// The rules for comparing arguments, keyed by tool.
 ///
 /// To set a parameter of this type, write the name of a rule, a list of paths, or an object that maps tool names to
 /// either of these. In an object, `*` stands for all other tools. Without `*`, their rule is `exact`.
@@ -206,7 +206,7 @@ fn at<'a>(args: &'a Value, path: &str) -> &'a Value {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "WrittenRules")]
 pub struct ArgsRules {
-    /// The rule of each tool, and under [`OTHERS`] that of all others.
+    /// The rule for each tool, and the rule for all other tools under [`OTHERS`].
     tools: BTreeMap<String, ArgsRule>,
 }
 
@@ -220,7 +220,7 @@ enum WrittenRules {
     ByTool(BTreeMap<String, ArgsRule>),
 }
 
-/// All arguments of all tools are equal.
+/// Requires all arguments of all tools to be equal.
 impl Default for ArgsRules {
     fn default() -> Self {
         ArgsRule::Exact.into()

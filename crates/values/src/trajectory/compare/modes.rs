@@ -1,4 +1,4 @@
-//! The modes in which a trajectory is matched with an expected one.
+//! The modes for matching a trajectory against an expected one.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::messages::escape::name;
 use crate::trajectory::calls::ToolCalls;
 use crate::trajectory::{Role, ToolCall, Trajectory};
 
-/// A mode for matching a trajectory with an expected one.
+/// How a trajectory is matched against an expected one.
 ///
 /// The modes are those of agentevals' `trajectory_match_mode`, plus `ordered`.
 ///
@@ -30,13 +30,13 @@ pub enum MatchMode {
     Strict,
     /// Both trajectories have the same calls in the same order.
     ///
-    /// The calls can be spread over messages in a different way.
+    /// The calls can be distributed differently over the messages.
     Ordered,
     /// Both trajectories have the same calls, in any order.
     Unordered,
-    /// All calls are expected, but expected calls can be missing.
+    /// Every call is expected, but some expected calls can be missing.
     Subset,
-    /// All expected calls were made, but other calls are allowed.
+    /// Every expected call was made, but other calls are allowed.
     Superset,
 }
 
@@ -129,7 +129,7 @@ impl MatchMode {
                 ))
             }
             Self::Unordered => unmatched().map(differing),
-            // Calls of the other side are only named beside a call of the same tool.
+            // Calls on the other side are listed only next to a call to the same tool.
             Self::Subset => unmatched().map(|mut calls| {
                 retain_tools(&mut calls.missing, &calls.extra);
                 differing(calls)
@@ -193,7 +193,7 @@ fn first_difference<'t>(
     None
 }
 
-/// The largest number of pairs of different calls of one tool that are compared one by one.
+/// The maximum number of pairs of distinct calls to one tool that are compared one by one.
 const MAX_PAIRS: usize = 1_000_000;
 
 /// The calls that are left over after matching calls with expected calls.
@@ -248,13 +248,13 @@ impl<'t> UnmatchedCalls<'t> {
     }
 }
 
-/// Retains the calls to the tools of others.
+/// Retains the calls to tools that `others` also call.
 fn retain_tools(calls: &mut Vec<&ToolCall>, others: &[&ToolCall]) {
     let tools: HashSet<&str> = others.iter().map(|call| &*call.name).collect();
     calls.retain(|call| tools.contains(&*call.name));
 }
 
-/// Returns the calls of one tool that have no partner, by a rule that compares pairs of calls.
+/// Returns the calls to one tool that have no partner under a rule that compares pairs of calls.
 fn without_partner<'t>(
     [called, expected]: Sides<'t>,
     rules: &ArgsRules,

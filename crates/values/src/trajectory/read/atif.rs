@@ -1,4 +1,4 @@
-//! The Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.7 and later 1.x.
+//! Harbor's Agent Trajectory Interchange Format, versions 1.0 to 1.7 and later 1.x.
 //!
 //! <https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md>.
 
@@ -64,7 +64,7 @@ fn read_step(
 /// The embedded trajectories of one document, and the references that have been read.
 #[derive(Default)]
 struct Subagents {
-    /// The ids of embedded trajectories, and those that no result refers to.
+    /// The ids of all embedded trajectories. Each has its trajectory until a result refers to it.
     embedded: Vec<(Option<String>, Option<Trajectory>)>,
     referred: Vec<Subagent>,
 }
@@ -89,7 +89,7 @@ impl Subagents {
         Ok(all)
     }
 
-    /// Reads `subagent_trajectory_ref` of the result of a call: a list of references, or one.
+    /// Reads a call result's `subagent_trajectory_ref`, which is one reference or a list of references.
     fn refer(&mut self, refs: Option<Value>, call: Option<&str>) -> Result<(), String> {
         let refs = match refs {
             None | Some(Value::Null) => return Ok(()),
@@ -97,7 +97,7 @@ impl Subagents {
             Some(one) => vec![one],
         };
         refs.into_iter().try_for_each(|one| {
-            // A trajectory to which several results refer belongs to the first one.
+            // If several results refer to a trajectory, it belongs to the first of them.
             let trajectory = self.resolve(one);
             let trajectory =
                 trajectory.map_err(|reason| format!("`subagent_trajectory_ref`: {reason}"))?;
@@ -109,7 +109,7 @@ impl Subagents {
         })
     }
 
-    /// Returns the trajectory that a reference names; `None` if another result referred to it.
+    /// Returns the trajectory that a reference names, or `None` if another result already referred to it.
     fn resolve(&mut self, one: Value) -> Result<Option<SubagentTrajectory>, String> {
         let mut one = object(one)?;
         let id = string(&mut one, "trajectory_id")?;
@@ -139,7 +139,7 @@ impl Subagents {
         }
     }
 
-    /// Returns all trajectories: in the order of the results that refer to them, then those to which no result refers.
+    /// Returns all trajectories: first those that results refer to, in the order of the results, then all others.
     fn all(self) -> Vec<Subagent> {
         let others = self.embedded.into_iter().filter_map(|it| it.1);
         let others = others.map(|trajectory| Subagent {

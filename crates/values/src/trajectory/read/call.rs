@@ -1,4 +1,4 @@
-//! Calls, and the steps of a trace.
+//! Reads calls and the steps of a trace.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -79,7 +79,7 @@ impl Parts {
     }
 }
 
-/// Sets a part of a call, unless it has another value under another key.
+/// Sets a part of a call, or returns an error if a different key has already set it to a different value.
 fn set(part: &mut Option<(String, Value)>, key: String, value: Value) -> Result<(), String> {
     match part {
         Some((first, other)) if *other != value => {
@@ -96,8 +96,8 @@ fn set(part: &mut Option<(String, Value)>, key: String, value: Value) -> Result<
     }
 }
 
-/// Returns arguments that a format may have as a string of JSON. What is not an object remains as it is: the model wrote it, and it
-/// equals no arguments.
+/// Returns arguments, which a format may write as a JSON string. Anything that is not an object is left as the model
+/// wrote it, and equals no arguments.
 fn as_args(args: Value) -> Value {
     match args {
         Value::String(json) => parsed(&json)
@@ -136,14 +136,14 @@ pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> 
     })
 }
 
-/// Reads an id under the first of these keys that has one.
+/// Reads the id under the first of these keys that has one.
 pub(super) fn id(object: &Map<String, Value>, keys: &str) -> Result<Option<String>, String> {
     let present = object.iter().filter(|(_, id)| !is_empty(id));
     let present = present.filter_map(|(key, id)| Some((position(keys, key)?, key, id)));
     match present.min_by_key(|it| it.0) {
         None => Ok(None),
         Some((_, _, Value::String(id))) => Ok(Some(id.clone())),
-        // Some programs count their calls.
+        // Some programs use numbers as ids.
         Some((_, _, Value::Number(id))) => Ok(Some(id.to_string())),
         Some((_, key, other)) => Err(unexpected(key, "a string", other)),
     }
@@ -160,17 +160,17 @@ pub(super) fn has_failed(object: &Map<String, Value>) -> bool {
     })
 }
 
-/// Messages, and those of their calls that have no result yet.
+/// Messages, and their calls that have no result yet.
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) messages: Vec<Message>,
-    /// The place of the last call of each id. Some providers use an id again in a later message.
+    /// The place of the last call with each id. Some providers reuse an id in a later message.
     by_id: HashMap<String, (usize, usize), RandomState>,
-    /// The last message with calls, and the places of its calls.
+    /// The last message with calls, and the places of its calls without a result.
     last: (usize, BTreeSet<usize>),
 }
 
-/// A result as a message has it.
+/// A result as it appears in a message.
 pub(super) struct CallResult {
     /// The id of the call, unless the format has none.
     pub(super) id: Option<String>,
@@ -199,7 +199,7 @@ impl Results {
         self.messages.push(message);
     }
 
-    /// Adds a result to its call, and a message of the tool with the text of the result.
+    /// Adds a result to its call, and adds a tool message with the result's text.
     pub(super) fn add(&mut self, result: CallResult) -> Result<(), String> {
         let CallResult { id, result, failed } = result;
         let place = match &id {

@@ -1,4 +1,4 @@
-//! Values of the expected kind, JSON in strings, and the messages about others.
+//! Reads values of the expected kind and JSON in strings, and describes unexpected values.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::json::{MAX_VALUES, found, is_too_large};
 use crate::messages::escape::escaped;
 use crate::trajectory::{Role, TokenUsage};
 
-/// Parses JSON, which may come from a row, without duplicate keys.
+/// Parses JSON that may come from a row, and rejects duplicate keys.
 pub(super) fn parsed(json: &str) -> Result<Value, String> {
     if is_too_large(json, MAX_VALUES) {
         return Err(format!("it has more than {MAX_VALUES} values"));
@@ -18,7 +18,7 @@ pub(super) fn parsed(json: &str) -> Result<Value, String> {
     }
 }
 
-/// Returns the message that a key has a value of another kind.
+/// Returns the message for a key whose value has the wrong kind.
 pub(super) fn unexpected(key: &str, expected: &str, value: &Value) -> String {
     format!("`{key}`: expected {expected}, found {}", found(value))
 }
@@ -40,7 +40,7 @@ pub(super) fn list(key: &str, value: Option<Value>) -> Result<Vec<Value>, String
     }
 }
 
-/// Returns a string that must be there.
+/// Returns a string that must be present.
 pub(super) fn required<'v>(object: &'v Map<String, Value>, key: &str) -> Result<&'v str, String> {
     let value = object.get(key).unwrap_or(&Value::Null);
     let text = value.as_str();
@@ -56,7 +56,7 @@ pub(super) fn string(object: &mut Map<String, Value>, key: &str) -> Result<Optio
     }
 }
 
-/// Reads the items of a list, and names the number of an invalid one.
+/// Reads the items in a list. If an item is invalid, the error gives its number.
 pub(super) fn each<T>(
     noun: &str,
     items: Vec<Value>,
@@ -81,10 +81,10 @@ pub(super) enum Part {
     Ignored,
 }
 
-/// The keys of the id of a call, the first ones before the others.
+/// The keys for a call's id, in order of precedence.
 pub(super) const IDS: &str = "call_id tool_call_id tool_use_id tool_id id";
 
-/// The keys of each part. Of several ids, results refer to the first one in this order.
+/// The keys for each part. If a call has several ids, results refer to the first one in this order.
 const KEYS: [(Part, &str); 7] = [
     (Part::Name, "name function_name tool tool_name action"),
     (
@@ -159,10 +159,10 @@ pub(super) fn block_of(kind: &str) -> Option<Block> {
     })
 }
 
-/// The lists of calls of a message; the last one has those whose arguments are not JSON.
+/// The keys of a message's lists of calls. The last list has the calls whose arguments are not JSON.
 pub(super) const LISTS: &str = "tool_calls tool_invocations tools_called invalid_tool_calls";
 
-/// The authors of messages, and their names.
+/// The roles, and the names for each of them.
 const ROLES: [(Role, &str); 4] = [
     (Role::System, "system developer"),
     (Role::User, "user human"),
@@ -180,7 +180,7 @@ pub(super) fn role_of(name: &str) -> Option<Role> {
     role.map(|(role, _)| *role)
 }
 
-/// Returns the position of a key in a list that is separated by spaces.
+/// Returns the position of a key in a space-separated list.
 pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
     let key = plain(key);
     keys.split(' ').position(|known| {
@@ -205,13 +205,13 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The keys of prompt tokens. Anthropic reports cached tokens separately, so they are added. The last key is ATIF's.
+/// The keys for prompt tokens. Anthropic reports cached tokens separately, so they are added. The last key is ATIF's.
 const INPUT: &str = "prompt_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens total_prompt_tokens";
 
-/// The keys of the tokens of replies.
+/// The keys for reply tokens.
 const OUTPUT: &str = "completion_tokens output_tokens total_completion_tokens";
 
-/// Reads the object `usage`, `metrics` or `final_metrics` of an object; `None` if there are no tokens.
+/// Reads an object's `usage`, `metrics` or `final_metrics`. Returns `None` if there are no tokens.
 pub(super) fn usage(object: &Map<String, Value>, key: &str) -> Result<Option<TokenUsage>, String> {
     let usage = object.get(key).unwrap_or(&Value::Null);
     let (input, output) = (tokens(usage, INPUT)?, tokens(usage, OUTPUT)?);
@@ -221,7 +221,7 @@ pub(super) fn usage(object: &Map<String, Value>, key: &str) -> Result<Option<Tok
     }))
 }
 
-/// Returns the sum of the numbers under these keys; `None` if there is none.
+/// Returns the sum of the numbers under these keys, or `None` if there are none.
 fn tokens(usage: &Value, keys: &str) -> Result<Option<u64>, String> {
     let mut sum = None::<u64>;
     for key in keys.split(' ') {

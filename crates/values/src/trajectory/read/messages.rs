@@ -1,5 +1,5 @@
-//! Messages of OpenAI and Anthropic. Messages of LangChain, Gemini and ShareGPT, and calls of OpenAI's own tools, are first
-//! rewritten in this form.
+//! Reads OpenAI's and Anthropic's messages. Messages from LangChain, Gemini and ShareGPT, and calls to OpenAI's own
+//! tools, are first rewritten in this form.
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,7 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
         let list = lists.find(|(key, _)| position(known, key).is_some());
         tool_calls.extend(calls(list.map(|(_, list)| list.clone()))?);
     }
-    // LangChain has the calls of Anthropic's blocks in `tool_calls` too.
+    // LangChain also lists the calls from Anthropic's blocks in `tool_calls`.
     if tool_calls.is_empty() {
         tool_calls = content.calls;
     }
@@ -62,7 +62,7 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
         to.push(message);
         return results.try_for_each(|result| to.add(result));
     }
-    // Anthropic has results in messages of the user, before the text.
+    // Anthropic puts results into user messages, before the text.
     results.try_for_each(|result| to.add(result))?;
     if !is_empty {
         to.push(message);
@@ -80,7 +80,7 @@ fn calls(calls: Option<Value>) -> Result<Vec<ToolCall>, String> {
 /// The parts of a message's content.
 #[derive(Default)]
 struct Content {
-    /// The blocks of text, one line after another.
+    /// The text blocks, joined by line breaks.
     text: String,
     calls: Vec<ToolCall>,
     results: Vec<CallResult>,
@@ -130,7 +130,7 @@ impl Content {
             Some(Block::Result) => self.results.push(result(block, &kind)?),
             Some(Block::Other) => {}
             None => match kind.split_once('-') {
-                // Vercel's AI SDK has the name of the tool in the type.
+                // Vercel's AI SDK puts the tool's name into the type.
                 Some(("tool", tool)) => {
                     block.insert("name".to_owned(), tool.into());
                     self.calls.push(call::read(block)?);
@@ -156,7 +156,7 @@ impl Content {
     }
 }
 
-/// Returns `true` if content has blocks of results, as messages of tools have in Vercel's AI SDK and Gemini.
+/// Returns `true` if content has result blocks, like tool messages in Vercel's AI SDK and Gemini.
 fn has_results(content: &Value) -> bool {
     let block = |block: &Value| block_of(kind_of(block.as_object()?)?);
     let mut blocks = content.as_array().into_iter().flatten();
@@ -170,11 +170,11 @@ fn kind_of(block: &Map<String, Value>) -> Option<&str> {
     kind.or_else(|| keys.find(|key| block_of(key).is_some()))
 }
 
-/// Reads a block `tool_result`.
+/// Reads a `tool_result` block.
 fn result(mut block: Map<String, Value>, kind: &str) -> Result<CallResult, String> {
     let mut failed = call::has_failed(&block) || kind.ends_with("error");
     let id = call::id(&block, "tool_use_id tool_call_id call_id id")?;
-    // Gemini has results in the order of the calls.
+    // Gemini lists results in the order of the calls.
     if id.is_none() && position("function_response", kind).is_none() {
         return Err("a result without `tool_use_id`; add the id of its call".to_owned());
     }
@@ -193,7 +193,7 @@ fn result(mut block: Map<String, Value>, kind: &str) -> Result<CallResult, Strin
     })
 }
 
-/// Returns the result of a call: blocks of text as a string, any other value as it is.
+/// Returns the result of a call: text blocks as a string, any other value unchanged.
 fn as_result(content: Value) -> Value {
     let is_block = |block: &Value| block.get("type").is_some_and(Value::is_string);
     match content {
@@ -205,19 +205,19 @@ fn as_result(content: Value) -> Value {
     }
 }
 
-/// How a system other than OpenAI writes a message, and how OpenAI writes items that are no messages.
+/// How a system other than OpenAI writes a message, and how OpenAI writes items that are not messages.
 enum Written<'o> {
     /// `{"from": "human", "value": ".."}`
     ShareGpt,
     /// `{"type": "ai", "content": ".."}`, `{"type": "ai", "data": {..}}`, or `{"lc": 1, "id": [.., "AIMessage"], "kwargs": {..}}`
     LangChain(&'o str),
-    /// An item of OpenAI's Responses.
+    /// An item in OpenAI's Responses.
     Item(Block),
-    /// The name of a tool that OpenAI runs, whose call is an item of its own: `web_search_call`, `mcp_call`.
+    /// The name of a tool that OpenAI runs. Each call is a separate item, such as `web_search_call` or `mcp_call`.
     Hosted(&'o str),
 }
 
-/// Items of OpenAI's Responses that are no messages.
+/// Items in OpenAI's Responses that are not messages.
 const ITEMS: &str =
     "function_call function_call_output custom_tool_call custom_tool_call_output reasoning";
 
@@ -256,7 +256,8 @@ pub(super) fn is_message(object: &Map<String, Value>) -> bool {
     object.contains_key("role") || Written::of(object).is_some()
 }
 
-/// Returns a message with `role` and the keys of OpenAI's messages; `None` for an item without text, calls and results.
+/// Converts a message to one with `role` and the keys of OpenAI's messages. Returns `None` for an item without text,
+/// calls or results.
 pub(super) fn with_role(
     mut message: Map<String, Value>,
 ) -> Result<Option<Map<String, Value>>, String> {
@@ -282,7 +283,7 @@ pub(super) fn with_role(
                     message = inner;
                 }
             }
-            // Before version 0.2, calls were among the fields of the provider.
+            // Before version 0.2, calls were among the provider's fields.
             if let Some(Value::Object(mut own)) = message.remove("additional_kwargs")
                 && message.get("tool_calls").is_none_or(is_empty)
             {
@@ -312,7 +313,7 @@ pub(super) fn with_role(
     }))
 }
 
-/// Returns the calls of a message of ShareGPT: a call or a list of calls, also as JSON in a string.
+/// Returns the calls of a ShareGPT message: a call or a list of calls, which can also be JSON in a string.
 fn as_calls(value: Value) -> Result<Value, String> {
     let calls = match value {
         Value::String(json) => parsed(&json)

@@ -1,6 +1,6 @@
 //! Reads trajectories from JSON.
 //!
-//! The reader first detects the form of a value and then reads its items one after another.
+//! The reader first detects the form of a value and then reads its items one by one.
 
 mod atif;
 mod call;
@@ -21,7 +21,7 @@ use crate::messages::escape::{name, names};
 use call::Results;
 use fields::{Part, each, is_empty, parsed, part_of, unexpected};
 
-/// Reads a trajectory in any form. A list of strings has the names of tools if `has_names` says so.
+/// Reads a trajectory in any form. If `has_names` is `true`, a list of strings is read as tool names.
 pub(super) fn read(value: Value, has_names: bool) -> Result<Trajectory, String> {
     match value {
         Value::String(json) => match parsed(&json) {
@@ -35,7 +35,7 @@ pub(super) fn read(value: Value, has_names: bool) -> Result<Trajectory, String> 
     }
 }
 
-/// Returns the message that a value has none of the forms of a trajectory.
+/// Returns the message for a value that has none of a trajectory's forms.
 fn no_form(found: &str) -> String {
     format!(
         "expected messages with `role`, calls with `name`, an ATIF object with `schema_version`, or steps with `predictor`; found \
@@ -43,7 +43,7 @@ fn no_form(found: &str) -> String {
     )
 }
 
-/// The lists of an object.
+/// The keys of an object's lists.
 const LISTS: [&str; 5] = [
     "messages",
     "steps",
@@ -59,7 +59,7 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
         known.ok_or_else(|| unexpected("schema_version", expected, version))?;
         return atif::read(object);
     }
-    // A response of OpenAI, with its items.
+    // An OpenAI response, with its items.
     if object.get("object").is_some_and(|kind| kind == "response")
         && let Some(items) = object.remove("output")
     {
@@ -89,7 +89,7 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, String> {
     })
 }
 
-/// The form of the items of a list.
+/// The form of the items in a list.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Names,
@@ -117,7 +117,7 @@ impl Form {
         }
     }
 
-    /// The noun of an item, and the description of a valid one.
+    /// Returns the noun for an item, and the description of a valid one.
     const fn item(self) -> (&'static str, &'static str) {
         match self {
             Self::Names => ("name", "the name of a tool"),
@@ -128,7 +128,7 @@ impl Form {
     }
 }
 
-/// Reads a list, whose first item decides about its form.
+/// Reads a list. The first item determines the list's form.
 fn read_list(items: Vec<Value>, has_names: bool) -> Result<Trajectory, String> {
     let Some(first) = items.first() else {
         return Ok(Trajectory::default());

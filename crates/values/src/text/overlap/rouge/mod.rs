@@ -32,7 +32,7 @@ pub enum RougeTokens {
 }
 
 impl RougeTokens {
-    /// Returns the words of a string, in order.
+    /// Returns the words in a string, in order.
     ///
     /// ```
     /// use dsrs_metrics::text::RougeTokens;
@@ -46,7 +46,7 @@ impl RougeTokens {
         self.words(&text).into_iter().map(str::to_owned).collect()
     }
 
-    /// Returns the string in lower case, in which to search for words.
+    /// Returns the string in lower case, ready to be split into words.
     fn prepared(self, text: &str) -> String {
         match self {
             Self::Ascii => text.to_lowercase(),
@@ -67,7 +67,6 @@ impl RougeTokens {
     }
 }
 
-/// Returns the runs of ASCII letters and digits.
 /// Options for splitting strings into words for ROUGE.
 ///
 /// ```
@@ -88,7 +87,7 @@ pub struct RougeOptions {
 }
 
 impl RougeOptions {
-    /// Returns the words of a string, in order.
+    /// Returns the words in a string, in order.
     pub fn words(self, text: &str) -> Vec<String> {
         let words = self.tokens.of(text);
         match self.use_stemmer {
@@ -97,7 +96,7 @@ impl RougeOptions {
         }
     }
 
-    /// Adds the words of a line of a prepared string as a list.
+    /// Adds the words in one line of a prepared string as a list.
     fn add(self, line: &str, words: &mut WordLists) {
         if !self.use_stemmer {
             return words.add(self.tokens.words(line));
@@ -131,10 +130,10 @@ pub enum Rouge {
     L,
     /// The longest common subsequence of words, computed line by line.
     ///
-    /// A word of a reference line is counted if it is in a longest common subsequence with any line of the prediction.
+    /// A word in a reference line is counted if it is in a longest common subsequence with any line of the prediction.
     /// Lines are separated by `\n`. As with `rouge-score`, put each sentence on its own line.
     ///
-    /// The time is proportional to the product of the lengths of both strings.
+    /// The running time is proportional to the product of the two strings' lengths.
     Lsum,
 }
 
@@ -147,7 +146,7 @@ pub struct RougeScore {
     pub recall: f64,
     /// The harmonic mean of precision and recall, `2pr / (p + r)`.
     ///
-    /// The result is 0 if both are 0, even for two empty strings.
+    /// The value is 0 if both are 0, even if both strings are empty.
     pub f1: f64,
 }
 
@@ -194,7 +193,8 @@ impl Rouge {
         })
     }
 
-    /// Returns the score of two sides with numbers below `words`. Each has a single line unless lines matter.
+    /// Returns the score for two sides, given as lists of numbers below `words`. Each side has a single line unless
+    /// lines matter.
     fn one(self, prediction: &[&[u32]], reference: &[&[u32]], words: usize) -> RougeScore {
         let total = |side: &[&[u32]]| side.iter().map(|line| line.len()).sum::<usize>();
         let lengths = [total(prediction), total(reference)];

@@ -3,7 +3,7 @@
 //!
 //! Expects words in lower case. Letters other than a to z count as consonants.
 
-/// Endings and what replaces them, separated by a colon.
+/// Endings and their replacements, separated by a colon.
 const PLURALS: &str = "sses:ss ies:i ss:ss s:";
 
 /// Step 2: double suffixes, longer endings before their own endings.

@@ -1,4 +1,4 @@
-//! Tests the numbers of words against a map, and the memory that is kept.
+//! Tests the word numbers against a map, and tests which memory is kept.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{MAX_LONG_BYTES, MAX_REPLACED, Replacement, SPARE, WordLists};
 
-/// Returns the numbers of each list, and how many there are, using a map of strings.
+/// Returns the word numbers of each list and the number of distinct words, using a map of strings.
 fn by_map(lists: &[Vec<String>]) -> (Vec<Vec<u32>>, usize) {
     let mut numbers = HashMap::new();
     let mut number = |word| {
