@@ -109,7 +109,7 @@ impl Breakdown {
         self.parts.iter().map(|(_, part)| (&*part.name, part.value))
     }
 
-    /// Returns the reasons of all parts, joined by `; `.
+    /// Returns the reasons for all parts, joined with `; `.
     ///
     /// Returns `None` if no part has a reason.
     pub fn feedback(&self) -> Option<String> {

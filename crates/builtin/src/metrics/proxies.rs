@@ -26,8 +26,8 @@ use crate::text::{Searchable, count_tokens, count_words};
 ///
 /// The result is pass or fail, and the feedback names the violation.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
 /// An output of only whitespace counts as empty. JSON must follow RFC 8259, so comments, trailing commas and a
 /// surrounding code fence are invalid.
@@ -98,8 +98,8 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
 ///
 /// The score is in [0, 1], and 1 is a pass. Without `partial_credit`, a score below 1 becomes 0.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
 /// Strings are compared after Unicode normalization (NFC). Unless you set `case_sensitive`, they are also case-folded,
 /// so "STRASSE" equals "straße".
@@ -185,8 +185,8 @@ fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
 /// A length below a minimum scores `length / minimum`. A length above a maximum scores `maximum / length`. If the
 /// output violates several bounds, the lowest of these scores counts.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
 /// Characters are Unicode scalar values, as in Python's `len`. [`count_words`] counts the words, and [`count_tokens`]
 /// approximates the number of tokens.
@@ -307,8 +307,8 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 /// If no language is set, brackets in strings and comments are ignored; see [`check_balance`]. If you set no language
 /// and disable both checks, the run fails before the first row.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
 /// If no language is set, an empty string passes. To reject empty strings, use [`Format`].
 ///

@@ -183,7 +183,7 @@ pub fn average_precision(
 /// Use this metric for graded relevance. It is equivalent to `trec_eval`'s `ndcg_cut_k` and scores only the first k
 /// documents.
 ///
-/// The gain of each of the first k documents is divided by `log2(rank + 1)`. The score is the sum of these gains,
+/// Each of the first k documents has a gain, which is divided by `log2(rank + 1)`. The score is the sum of these gains,
 /// divided by the same sum for the ideal ranking of the relevant documents (Järvelin and Kekäläinen 2002).
 ///
 /// The fields are the same as in `precision_at_k`. If `relevant` is a list of ids, all grades are 1.

@@ -94,7 +94,7 @@ pub fn trajectory_match(
 ///
 /// If neither side has calls, all three scores are 1.
 ///
-/// This metric is based on `ToolCallF1` of [ragas](https://github.com/vibrantlabsai/ragas). ragas ignores repeated
+/// This metric is based on `ToolCallF1` in [ragas](https://github.com/vibrantlabsai/ragas). ragas ignores repeated
 /// calls, rounds to four digits, and scores 0 if there are no calls.
 ///
 /// ```
@@ -131,7 +131,7 @@ pub fn tool_call_f1(
 /// With `exact`, the score is 1 if the names are the same and in the same order, and 0 otherwise. If neither side has
 /// calls, the score is 1.
 ///
-/// This metric is based on `TrajectoryMatch` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/),
+/// This metric is based on `TrajectoryMatch` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/),
 /// which leaves out calls that failed.
 ///
 /// ```
@@ -179,8 +179,8 @@ pub fn trajectory_f1(
 ///
 /// If no call is expected, the score is 1 if the agent made no call, and 0 otherwise.
 ///
-/// This metric is based on `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval), without its
-/// judge of available tools. deepeval pairs calls greedily, and pairs only one of several equal calls.
+/// This metric is based on `ToolCorrectnessMetric` in [deepeval](https://github.com/confident-ai/deepeval), without its
+/// judge for available tools. deepeval pairs calls greedily, and pairs only one of several equal calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolCorrectness;
@@ -265,7 +265,7 @@ fn ordered_counts(
 ///
 /// Calls to the tools in `allowed` do not count. For example, you can allow a tool that waits.
 ///
-/// The limits come from `AgentLoopDetectionMetric` of [deepeval](https://github.com/confident-ai/deepeval), which
+/// The limits come from `AgentLoopDetectionMetric` in [deepeval](https://github.com/confident-ai/deepeval), which
 /// counts the third equal call as a loop. deepeval compares arguments as Python strings (1 is "1"), and does not look
 /// for cycles of calls.
 ///

@@ -3,7 +3,8 @@
 //! The metrics cover plans, subtask results, syntheses, and the utility and outcome of tool calls. Each metric is a
 //! weighted mean of a few checks. The feedback explains why each failed check failed.
 //!
-//! The metrics check an output's form, not whether it is true. Use a judge to decide whether a plan is good.
+//! The metrics check the form of an output, not whether the output is true. Use a judge to decide whether a plan is
+//! good.
 //!
 //! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 

@@ -48,7 +48,7 @@ pub enum DiffStrictness {
     ///
     /// This strictness costs 10 msat per row. It requires a language and the `syntax` feature.
     AstEquivalent,
-    /// The strings can differ in everything but their meaning.
+    /// The strings can differ in everything except their meaning.
     ///
     /// The [`SemanticEquivalence`] judge compares the meaning. This strictness costs at most 50 msat per row.
     Semantic,
@@ -71,8 +71,8 @@ impl DiffStrictness {
 ///
 /// If the answers differ, the feedback shows a line diff.
 ///
-/// The result is pass or fail. The metric compares the strings `gold.answer` and `pred.answer`. Set `field` to compare
-/// another field of both rows.
+/// The result is pass or fail. The metric compares the strings `gold.answer` and `pred.answer`. To compare a different
+/// field of both rows, set `field`.
 ///
 /// If the gold value is a list, the answer must equal one of its strings. The diff then shows the first string.
 ///
@@ -192,7 +192,7 @@ impl Diff {
         /// This setting applies only to [`DiffStrictness::Semantic`].
         pub fn offline() in panel.offline;
 
-        /// Sets the models of the panel.
+        /// Sets the panel's models.
         ///
         /// The metric calls all of them, and the majority decides.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;

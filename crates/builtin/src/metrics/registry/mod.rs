@@ -152,7 +152,7 @@ impl Registry {
         Ok(self.find(name)?.spec())
     }
 
-    /// Returns the default values of a metric's parameters as text.
+    /// Returns the default values of a metric's parameters, as text.
     ///
     /// The defaults are in the order of [`MetricSpec::params`]. A missing or unknown default is `None`.
     ///
@@ -184,7 +184,7 @@ impl Registry {
         self.entries.values()
     }
 
-    /// Returns the name and the metrics of each group.
+    /// Returns each group's name and metrics.
     ///
     /// The built-in groups come first, then the user's metrics.
     #[doc(hidden)]
@@ -235,7 +235,7 @@ impl Entry {
         }
     }
 
-    /// Returns the default values of the parameters as text.
+    /// Returns the default values of the parameters, as text.
     ///
     /// A default value that is unknown is `None`.
     #[doc(hidden)]
