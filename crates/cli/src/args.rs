@@ -157,7 +157,7 @@ pub(super) struct ScoreArguments {
     /// Stratify the --truth sample by this metric's verdicts or scores
     #[arg(long, value_name = "NAME", requires = "truth")]
     pub(super) by: Option<String>,
-    /// The score of a failed row in the mean
+    /// The score that a failed row counts as in the mean
     #[arg(
         long,
         value_name = "X",
@@ -271,7 +271,7 @@ impl FileArguments {
     }
 }
 
-/// How to count a gold row without a prediction.
+/// The ways to count a gold row that has no prediction.
 const MISSING: &[(Missing, &str, &str)] = &[
     (
         Missing::Fail,
@@ -281,7 +281,7 @@ const MISSING: &[(Missing, &str, &str)] = &[
     (Missing::Skip, "skip", "Leaves the row out"),
 ];
 
-/// The encodings of row files.
+/// The encodings for files of rows.
 const ENCODINGS: &[(Encoding, &str, &str)] = &[
     (Encoding::Utf8, "utf-8", "The default"),
     (
@@ -296,7 +296,7 @@ const ENCODINGS: &[(Encoding, &str, &str)] = &[
     ),
 ];
 
-/// The formats of row files.
+/// The formats for files of rows.
 const FORMATS: &[(Format, &str, &str)] = &[
     (Format::Jsonl, "jsonl", "One object per line"),
     (
@@ -365,7 +365,7 @@ const LABEL_SAMPLES: [(LabelSample, &str, &str); 2] = [
     ),
 ];
 
-/// Compare the metrics of a result file with labels
+/// Compare the metrics in a result file with labels
 ///
 /// Prints for each metric: accuracy, Cohen's kappa (also with linear and quadratic weights), Spearman's correlation,
 /// the confusion matrix, and the share of passes corrected using the labels, each with its number of rows and a 95%

@@ -25,23 +25,21 @@ use crate::results::{
 /// or fail, otherwise Student's t, or Wilson's if most rows are equal), the p-value, and the number of rows that are
 /// better in each run; also tokens, cost and latency of both runs.
 ///
-/// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
-/// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond.
-/// With more than 50,000 differences of similar size, it uses the normal limit, whose error near
-/// 0.05 is below 0.0006. A score of all rows, such as macro F1, or NAME.corpus beside the mean of
-/// BLEU, is tested by exchanging the results of rows between the runs: in all ways with up to 13
-/// different rows, and in 10,000 random ways beyond. Its interval is computed by a paired
-/// bootstrap. With several metrics that can be tested, verdicts use p-values adjusted by Holm's
-/// method.
+/// The test is McNemar's exact test for pass or fail, and otherwise the permutation test for paired scores: it tries
+/// all assignments of signs for up to 17 different scores, and 100,000 random ones for more. For more than 50,000
+/// differences of similar size, it uses the normal limit, whose error near 0.05 is below 0.0006. A score over all rows,
+/// such as macro F1, or NAME.corpus next to the mean BLEU, is tested by exchanging the results of rows between the
+/// runs: in all possible ways for up to 13 different rows, and in 10,000 random ways for more. A paired bootstrap
+/// computes its interval. If several metrics can be tested, verdicts use p-values adjusted by Holm's method.
 ///
 /// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated, skipped or abstained
 /// in either run are counted but not compared.
 ///
-/// The manifests, FILE.manifest.json, show whether both runs measured the same. A metric is not compared if its
-/// version, parameters, threshold, judge or prompt differ, or if the provider reports that a different model replied to
-/// its judge, unless --allow-different names the metric. Other differences, such as a data file that changed, are
-/// reported. If a run has no manifest, its identity is unknown, and metrics are compared by their names, unless
-/// --require-identity is set.
+/// The manifests, FILE.manifest.json, show whether both runs measured the same metrics and data. A metric is not
+/// compared if its version, parameters, threshold, judge or prompt differ, or if the provider reports that a different
+/// model replied to its judge, unless --allow-different names the metric. Other differences, such as a data file that
+/// changed, are reported. If a run has no manifest, its identity is unknown, and metrics are compared by their names,
+/// unless --require-identity is set.
 ///
 /// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or input, if a metric is
 /// not compared because it differs, or if --fail-if-worse finds nothing worse but cannot test a metric.
@@ -107,14 +105,14 @@ pub(super) struct CompareArguments {
     json: bool,
 }
 
-/// The p-value of McNemar's test.
+/// The kind of p-value that McNemar's test computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PValue {
     Exact,
     Mid,
 }
 
-/// Returns the error of a comparison, prefixed with the option that causes it.
+/// Creates an error for a comparison, prefixed with the option that causes it.
 pub(super) fn of_comparison(error: ResultsError) -> CliError {
     match error.name() {
         Some("lower_is_better") => err!("--lower-is-better: {error}"),
@@ -261,7 +259,7 @@ fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Returns why this metric keeps `--fail-if-worse` from passing.
+/// Returns the reason why this metric keeps `--fail-if-worse` from passing.
 fn untested(metric: &MetricComparison, only_paired: bool) -> Option<String> {
     let is_untested = matches!(
         metric.verdict,

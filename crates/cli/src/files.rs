@@ -14,7 +14,7 @@ use crate::contract::{Metric, MetricFile};
 use crate::evaluate::report::{OutputFile, real_path};
 use crate::results::manifest_path;
 
-/// The files of a command, each with the option or argument that names it.
+/// A command's files, each with the option or argument that names it.
 #[derive(Default)]
 pub(super) struct Files {
     read: Vec<Named>,
@@ -208,7 +208,7 @@ fn of_models() -> Vec<(&'static str, PathBuf)> {
     Vec::new()
 }
 
-/// Returns a store's database and the files that SQLite keeps beside it.
+/// Returns a store's database and the files that SQLite keeps next to it.
 #[cfg(feature = "lm")]
 fn store_files(dir: &Path) -> [PathBuf; 3] {
     let file = crate::lm::Store::FILE;

@@ -197,7 +197,7 @@ pub(super) fn private_folder(option: &str) -> Result<TempDir> {
     folder.map_err(|error| err!("{option}: cannot create the folder for the rows: {error}"))
 }
 
-/// Prints the scores of each file, with denominators and intervals.
+/// Prints the scores in each file, with denominators and intervals.
 pub(super) fn print_scores(args: &ScoreArguments) -> Result<ExitCode> {
     let files = InputFile::open_all(args.from, Epochs::Repeats, &args.data, args.options.quiet)?;
     for (file, name) in files.iter().zip(&args.data) {

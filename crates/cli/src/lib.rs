@@ -74,7 +74,7 @@ enum Command {
     Store(store::StoreCommand),
 }
 
-/// Runs the command given by the process's arguments.
+/// Runs the command specified by the process's arguments.
 ///
 /// The command can use the built-in metrics and those that `add` registers. `dsrs_metrics::main!` expands to a call to
 /// this function.
@@ -171,11 +171,11 @@ enum Generated {
     CompleteFish,
     /// Completions for PowerShell, for a file that $PROFILE runs
     CompletePowershell,
-    /// Completions for zsh, for the file _dsrs-metrics in a folder of $fpath
+    /// Completions for zsh, for the file _dsrs-metrics in a folder in $fpath
     CompleteZsh,
-    /// The manual page of the program, or of one of its commands
+    /// The manual page for the program, or for one of its commands
     Man {
-        /// The command; by default the page is about the program
+        /// The command; by default, the page is about the program
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },

@@ -170,7 +170,7 @@ fn type_name(help: TypeHelp, ty: &str) -> String {
     noun.unwrap_or(&phrase).to_owned()
 }
 
-/// Returns the paragraphs and list items of a metric's documentation, each on one line, without code blocks.
+/// Returns the paragraphs and list items in a metric's documentation, each on one line, without code blocks.
 fn paragraphs(doc: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut in_code = false;

@@ -169,8 +169,8 @@ pub(super) struct Limit {
 
 impl Limit {
     /// Checks that the metric's scores can be on both sides of the limit. `range` is the metric's range, and
-    /// `reachable` is the score's range; both can be unknown. `option` is the option up to the limit, such as
-    /// `--fail-under em=`.
+    /// `reachable` is the score's range; both can be unknown. `option` is the command-line text up to the limit, such
+    /// as `--fail-under em=`.
     pub(super) fn check(
         &self,
         option: &str,

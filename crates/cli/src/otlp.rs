@@ -13,7 +13,7 @@ use crate::lm::Ledger;
 use crate::output::print_error;
 use crate::results::Results;
 
-/// The builder for an evaluation of rows from files.
+/// The builder for evaluating rows from files.
 type Builder = EvaluateBuilder<Example, Prediction>;
 
 /// Options for what is sent to a collector.

@@ -111,8 +111,8 @@ fn write(text: &str) -> io::Result<()> {
     }
 }
 
-/// Escapes the characters that a terminal might interpret as `\uXXXX`. In JSON, these characters occur only in strings,
-/// so the value stays the same.
+/// Replaces the characters that a terminal might obey with `\uXXXX` escapes. In JSON, these characters occur only in
+/// strings, so the value stays the same.
 fn ascii_escaped(json: &str) -> String {
     replaced(json, |escaped, character| {
         for unit in character.encode_utf16(&mut [0; 2]) {
@@ -121,7 +121,7 @@ fn ascii_escaped(json: &str) -> String {
     })
 }
 
-/// Escapes the characters that a terminal might interpret as character references, so the XML content stays the same.
+/// Replaces the characters that a terminal might obey with character references, so the XML content stays the same.
 /// Names of elements and attributes contain none of these characters.
 fn reference_escaped(xml: &str) -> String {
     replaced(xml, |escaped, character| {

@@ -278,7 +278,7 @@ impl<'a> Rejudged<'a> {
     }
 }
 
-/// Returns the models of a metric in both runs, without their endpoints.
+/// Returns a metric's models in both runs, without their endpoints.
 fn judge_names(runs: [&Results; 2], metric: &str) -> [String; 2] {
     let names = runs.map(|run| {
         let identity = run.manifest().and_then(|it| it.run.metrics.get(metric));

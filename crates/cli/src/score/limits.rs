@@ -102,7 +102,7 @@ impl Run<'_> {
         failed.map(|metric| format!("{}: all rows failed: {}", metric.name, metric.failed))
     }
 
-    /// Returns a line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
+    /// Returns a line for each metric that lost a judge in its panel on some rows, unless its quorum allows that.
     fn lost_judges(&self, result: &EvaluationResult) -> impl Iterator<Item = String> {
         self.named(result).filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
             let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
@@ -114,7 +114,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns a line for each gate of `--stop-when` that failed.
+/// Returns a line for each `--stop-when` gate that failed.
 fn failed_gates(result: &EvaluationResult) -> impl Iterator<Item = String> {
     let gates = result.early.iter().flat_map(|early| &early.gates);
     let failed = gates.filter(|gate| gate.passed == Some(false));

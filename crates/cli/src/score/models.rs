@@ -31,8 +31,8 @@ pub(crate) struct Run<'a> {
     pub(super) args: &'a ScoreArguments,
     pub(super) inputs: &'a [NamedFile<'a>],
     pub(crate) metrics: Vec<Arc<dyn Metric>>,
-    /// The models for the judges, which share one ledger and one budget. `None` without the `lm` feature, unless an
-    /// option selects a model.
+    /// The models for the judges, which share one ledger and one budget. Without the `lm` feature, this is `None`
+    /// unless an option selects a model.
     pub(super) models: Option<Models>,
     #[cfg(feature = "lm")]
     pub(super) budget: Option<LmBudget>,

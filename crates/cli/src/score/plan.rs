@@ -16,7 +16,7 @@ use crate::metrics::registry::{Entry, Registry};
 use crate::options::set;
 use crate::output::{CliError, Result, err, of_metric};
 
-/// The builder for an evaluation of rows from files.
+/// The builder for evaluating rows from files.
 pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
 
 /// Returns the names of the run's metrics. The metric that judges a sample comes last.
