@@ -18,8 +18,8 @@ use super::metered::{Limits, MAX_STRING_BYTES};
 /// a second.
 pub(super) const MAX_PATTERNS: usize = 200;
 
-/// The maximum number of operands and values in expressions. The planner's time grows with the
-/// square of the length of a chain.
+/// The maximum number of operands and values in expressions. The planner's time grows with the square of a chain's
+/// length.
 const MAX_OPERANDS: usize = 5_000;
 
 /// The maximum length of a string that one expression can compute, in bytes.

@@ -19,7 +19,7 @@ const ACCEPTED: &str = "application/sparql-results+json, application/sparql-resu
 /// The maximum number of bytes to read from a response body.
 const MAX_RESPONSE_BYTES: usize = 16 << 20;
 
-/// The maximum number of characters of an error body that a message quotes.
+/// The maximum number of characters that a message quotes from an error body.
 const MAX_ERROR_CHARS: usize = 500;
 
 pub(super) struct Endpoint {
@@ -107,9 +107,9 @@ impl Endpoint {
     }
 }
 
-/// Returns `true` if a query could make the endpoint call other endpoints. The endpoint may accept queries that our
-/// parser rejects, because it has its own extensions and predefined prefixes. Such a query is rejected if it contains
-/// the word `service`, or a Unicode escape, which could hide that word.
+/// Returns `true` if a query could make the endpoint call other endpoints. An endpoint may accept queries that our
+/// parser rejects, because it has extensions and predefined prefixes. Such a query is rejected if it contains the word
+/// `service`, or a Unicode escape, which could hide that word.
 fn may_use_service(query: &str) -> Result<bool, SparqlError> {
     match with_parsed(query, uses_service) {
         Ok(uses_service) => Ok(uses_service),

@@ -70,7 +70,7 @@ pub(super) fn timed_out(timeout: Duration) -> String {
     format!("timed out after {} s", timeout.as_secs_f64())
 }
 
-/// The limits on an evaluation that depend on the query or the caller.
+/// An evaluation's limits that depend on the query or the caller.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) timeout: Duration,

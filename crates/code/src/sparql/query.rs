@@ -21,7 +21,7 @@ const PARSE_TIME: Duration = Duration::from_secs(60);
 /// The maximum nesting depth of brackets and negations in a SPARQL query.
 pub const MAX_DEPTH: usize = 100;
 
-/// Limits on the execution of a SPARQL query.
+/// Limits for executing a SPARQL query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryLimits {
     /// The maximum time that a query can run.
@@ -32,7 +32,7 @@ pub struct QueryLimits {
     pub max_results: usize,
 }
 
-/// The result of an executed SPARQL query.
+/// The result of executing a SPARQL query.
 ///
 /// Contains the number of results for `SELECT`, `CONSTRUCT` and `DESCRIBE`, or the answer for `ASK`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -57,7 +57,7 @@ enum Token<'a> {
     Text(&'a str),
 }
 
-/// The tokens of a tree, without layout.
+/// A tree's tokens, without layout.
 struct Tokens<'a> {
     language: Language,
     code: &'a str,
