@@ -170,7 +170,7 @@ fn score(run: &ExportedRun<'_>, name: &str) -> Value {
     })
 }
 
-/// The samples of a log, and their summaries.
+/// Methods for a log's samples and their summaries.
 impl ExportedRun<'_> {
     fn sample(&self, row: &ResultRow) -> Result<Value, FormatError> {
         let sample = Sample::of(row, self)?;

@@ -234,7 +234,7 @@ pub(super) fn token_usage(row: &ResultRow) -> Option<Value> {
 /// A row of the run in the form that other programs use.
 pub(super) struct Sample {
     pub(super) input: String,
-    /// The right answers. There are several if the field is a list.
+    /// The expected answers. There are several if the field is a list.
     pub(super) target: Vec<String>,
     /// The program's answer, or `None` if the program failed or the file does not contain predictions.
     pub(super) output: Option<String>,

@@ -10,16 +10,16 @@ use super::text::{with_finite_numbers, without_mark};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 
-/// A file format of another program that can be imported.
+/// Another program's file format that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignFormat {
     /// An inspect_ai log (`.eval` or `.json`), or a folder of such logs.
     Inspect,
-    /// The samples of an lm-eval task (`samples_TASK_DATE.jsonl`), or a folder of such files.
+    /// Samples from an lm-eval task (`samples_TASK_DATE.jsonl`), or a folder of such files.
     LmEval,
     /// OpenTelemetry spans in OTLP JSON.
     ///
-    /// With the `otel` feature, spans in OTLP protobuf can be read as well.
+    /// With the `otel` feature, spans in OTLP protobuf can also be read.
     Otlp,
     /// Trajectories in the Agent Trajectory Interchange Format (ATIF).
     Atif,
@@ -31,7 +31,7 @@ pub enum ForeignFormat {
     Ragas,
     /// Berkeley Function Calling Leaderboard results, with their scores and possible answers.
     Bfcl,
-    /// The statistics of a HELM run.
+    /// Statistics from a HELM run.
     ///
     /// The statistics are in `per_instance_stats.json`, which is read together with `scenario_state.json`.
     Helm,
@@ -216,7 +216,7 @@ fn describe(start: &[u8]) -> String {
     }
 }
 
-/// Returns the keys of the first JSON object, also if it is in a list, up to the point where the text is cut off.
+/// Returns the keys of the first JSON object, even if it is in a list, up to the point where the text is cut off.
 fn first_keys(start: &[u8]) -> Vec<String> {
     /// Collects an object's keys, even if the object is cut off.
     struct Keys<'k>(&'k mut Vec<String>);

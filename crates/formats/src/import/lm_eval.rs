@@ -220,7 +220,7 @@ fn likelihood(response: &Value) -> Option<f64> {
 /// Metrics whose result is the mean over the samples.
 const MEANS: [&str; 4] = ["acc", "acc_norm", "exact_match", "em"];
 
-/// The note on what is unknown without the results.
+/// The note on what is unknown if there are no results.
 const UNKNOWN: &str = "no results_DATE.json for samples_TASK_DATE.jsonl: the version of the task and the direction of its metrics are unknown";
 
 /// A run's tags, and where the results store them.

@@ -23,12 +23,12 @@ use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt};
 use crate::{FormatError, Input};
 
-/// How to import the epochs of an evaluation log.
+/// How to import the epochs in an evaluation log.
 ///
-/// An epoch is one of several passes over the same samples.
+/// An epoch is one pass over the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
-    /// Imports the epochs of a sample as repeats of one row.
+    /// Imports a sample's epochs as repeats of one row.
     ///
     /// The row's score is the mean over its repeats.
     Repeats,
@@ -68,7 +68,7 @@ pub(super) struct Score {
     /// The element that this score is for, if the metric's score has several elements.
     pub(super) element: Option<String>,
     value: Value,
-    /// `true` if the metric has no score for the row, without having failed.
+    /// `true` if the metric has no score for the row but did not fail.
     pub(super) is_abstained: bool,
     pub(super) passed: Option<bool>,
     pub(super) reason: Option<String>,

@@ -108,7 +108,7 @@ impl Header {
         names
     }
 
-    /// Returns the identity of a scorer, or of one element of its score: the task and its version, the scorer's
+    /// Returns the identity of a scorer, or of one element in its score: the task and its version, the scorer's
     /// options, and the grading model.
     pub(super) fn identity(&self, scorer: &str, element: Option<&str>) -> MetricIdentity {
         let version = shown(&self.eval, "/task_version");

@@ -40,7 +40,8 @@ struct Convention {
     /// The calls in a reply whose text has its own attribute.
     calls: &'static str,
     tokens: [&'static str; 2],
-    /// The name, id, result and arguments of a call. Each is the whole attribute or one of its fields.
+    /// The name, id and result of a call, and its arguments. The arguments are the whole attribute or one of its
+    /// fields.
     tool_name: &'static str,
     tool_id: &'static str,
     tool_result: &'static str,

@@ -1,7 +1,7 @@
 //! Imports OpenTelemetry spans in OTLP format.
 //!
-//! The file contains one JSON document, or one per line, as file exporters write them. With the `otel` feature,
-//! the file may also be protobuf.
+//! The file contains one JSON document, or one per line, as file exporters write them. If the `otel` feature is
+//! enabled, the file can also be protobuf.
 //!
 //! The format is described at <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. A trace's spans can
 //! be anywhere in the file. `document.rs` reads them, and finds the spans below each root. `conventions.rs` reads what
