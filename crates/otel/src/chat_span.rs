@@ -76,7 +76,7 @@ pub(crate) fn emit(call: &ObservedCall<'_>, texts: bool, tracer: &SdkTracer) {
         .with_attributes(attributes.0)
         .start(tracer);
     if let Some((name, message)) = error {
-        // A message may quote the row.
+        // A message can quote the row.
         span.set_status(Status::error(message.filter(|_| texts).unwrap_or(name)));
     }
     span.end_with_timestamp(end_time);

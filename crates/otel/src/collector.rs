@@ -28,7 +28,7 @@ use super::endpoint::OtelError;
 /// The maximum number of bytes read from a response. A response that reports rejected records takes a few hundred.
 const MAX_RESPONSE_BYTES: u64 = 64 << 10;
 
-/// The maximum number of bytes of a response that an error message quotes.
+/// The maximum number of bytes that an error message quotes from a response.
 const MAX_MESSAGE_BYTES: usize = 200;
 
 /// Sends the requests of both exporters, and counts the events. An exporter retries a request that gets no response, or

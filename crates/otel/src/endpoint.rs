@@ -69,7 +69,7 @@ fn parse(text: &str) -> Result<String, OtelError> {
         OtelError::url(text, &format!("{error}; use a URL like {DEFAULT_ENDPOINT}"))
     })?;
     if !url.username().is_empty() || url.password().is_some() {
-        // The user name may be a key too. Both calls fail only for URLs without a host.
+        // The user name can also be a key. Both calls fail only for URLs without a host.
         let _ = url.set_password(None);
         let _ = url.set_username("");
         return Err(OtelError::url(

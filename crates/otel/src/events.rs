@@ -30,15 +30,15 @@ use crate::collector::{Collector, Counted, Delivery};
 use crate::endpoint::{OtelError, base_url, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, RunAttributes, error_type};
 
-/// An observer that sends the results of a run to an OpenTelemetry collector.
+/// An observer that sends a run's results to an OpenTelemetry collector.
 ///
-/// The results are sent over OTLP/HTTP. Each metric's result for a row becomes a `gen_ai.evaluation.result` event. With
-/// [`observe_calls`](Self::observe_calls), each model call becomes a span.
+/// The results are sent over OTLP/HTTP. Each metric's result for a row becomes a `gen_ai.evaluation.result` event. If
+/// you call [`observe_calls`](Self::observe_calls), each model call becomes a span.
 ///
 /// Clones share all state.
 ///
 /// The run never waits for the collector. Call [`finish`](Self::finish) to send the remaining events and to count those
-/// that were not delivered. Call [`send`](Self::send) to resend the events of a result file.
+/// that were not delivered. Call [`send`](Self::send) to resend a result file's events.
 ///
 /// The guide's `tracing` page lists the attributes.
 ///
@@ -300,7 +300,7 @@ impl OtelEvents {
         self.0.finish(time)
     }
 
-    /// Sends the events of a result file, even those that the run already sent.
+    /// Sends the events for a result file, even those that the run already sent.
     ///
     /// This method blocks the thread until all events are sent. It gives up if the collector accepts nothing for
     /// [`timeout`](OtelEventsBuilder::timeout).
