@@ -63,8 +63,8 @@ const ISOLATION: &str = "--unshare-all --unshare-user --disable-userns --cap-dro
 /// This provider requires `bwrap` 0.8 or newer.
 ///
 /// The command can read the host's programs and libraries in `/usr` and `/bin`, and the paths in [`Job::readable`]. The
-/// programs in [`Job::requires`] are looked up in the host's `PATH`. The command can read the installation of each of
-/// these programs, but nothing next to it.
+/// programs in [`Job::requires`] are looked up in the host's `PATH`. For each of these programs, the command can read
+/// the installation but nothing next to it.
 ///
 /// The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`. All three are in memory.
 ///

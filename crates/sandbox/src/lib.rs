@@ -190,14 +190,14 @@ impl SandboxError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The maximum wall-clock time of the command, in seconds.
+    /// The maximum wall-clock time for the command, in seconds.
     ///
     /// When the limit is reached, all processes are killed. The limit excludes the time needed to set up the sandbox.
     ///
     /// The JSON form does not contain this limit, because the metric's `timeout_secs` sets it.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
-    /// The maximum processor time of each process, in seconds.
+    /// The maximum processor time for each process, in seconds.
     ///
     /// The default is one second more than the time limit, so the time limit is reached first.
     pub cpu_secs: Option<u64>,

@@ -1,4 +1,4 @@
-//! The seccomp filters, which define the system calls that no sandboxed command may make.
+//! The seccomp filters, which define the system calls that no sandboxed command can make.
 //!
 //! Four kinds of calls are refused. Calls that allocate memory not owned by any process (System V objects, `io_uring`
 //! rings, secret memory, performance counters, BPF) are refused because no limit would apply. Calls that reach objects

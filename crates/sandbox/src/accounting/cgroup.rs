@@ -155,7 +155,7 @@ fn has_no_memory_limit(dir: &Path) -> bool {
     is_unlimited("memory.max") && is_unlimited("memory.high")
 }
 
-/// Returns `true` if this process may create a cgroup in `dir` and move a process from its own into it.
+/// Returns `true` if this process can create a cgroup in `dir` and move a process from its own into it.
 fn is_writable(dir: &Path) -> bool {
     let is_writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     is_writable(dir) && is_writable(&dir.join("cgroup.procs"))
