@@ -58,7 +58,7 @@ pages! {
     agreement: "../docs/guide/agreement.md";
     /// Result files, and how to compare two runs with them.
     results: "../docs/guide/results.md";
-    /// For each tool whose files the command line can read, the command to use (feature `cli`).
+    /// The command to use for each tool whose files the command line can read (feature `cli`).
     your_files: "../docs/guide/your_files.md" if "cli";
     /// How files from other programs are converted, field by field (feature `formats`).
     formats: "../docs/guide/formats.md" if "formats";
