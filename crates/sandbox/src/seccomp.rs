@@ -24,7 +24,7 @@ use tempfile::TempPath;
 use super::SandboxError;
 use super::accounting::Accounting;
 
-/// The rules of one filter. A call matches a filter if any of these rules matches, or if the call has no rules.
+/// The rules of one filter. A listed call matches if any of its rules matches, or if it is listed without rules.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The system calls that fail with `EPERM`. `libc` defines `memfd_secret` (447, the same number on every architecture)

@@ -1,7 +1,7 @@
 //! Metrics that score a coding agent's steps.
 //!
 //! The metrics cover plans, subtask results, syntheses, and the utility and outcome of tool calls. Each metric is a
-//! weighted mean of a few checks. The feedback explains why each failed check failed.
+//! weighted mean of a few checks. The feedback gives the reason for each failed check.
 //!
 //! The metrics check the form of an output, not whether the output is true. Use a judge to decide whether a plan is
 //! good.
