@@ -1,4 +1,4 @@
-//! The contract of metrics: what a metric declares ([`MetricSpec`]), how it is called ([`MetricCall`]) and configured
+//! The contract for metrics: what a metric declares ([`MetricSpec`]), how it is called ([`MetricCall`]) and configured
 //! ([`Params`]), and what it returns ([`Answer`], [`MetricReturn`]).
 //!
 //! `#[metric]` and `#[judge]` implement this contract for you. Import these types if you implement

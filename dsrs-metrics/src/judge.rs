@@ -1,5 +1,5 @@
 //! Judges: metrics that ask a language model. A [`Signature`] describes the question, [`Untrusted`] inserts row content
-//! into the prompt safely, and a [`Panel`] aggregates the verdicts of several judges.
+//! into the prompt safely, and a [`Panel`] combines the verdicts from several judges.
 //!
 //! Language models are in [`lm`](crate::lm), and the library's built-in judges are in [`shipped`].
 //!

@@ -51,13 +51,13 @@ pub mod __private {
     #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::setters;
     pub use dsrs_metrics_core::__private::*;
-    // `core` has a module of this name too, without the metrics.
+    // `core` also has a module with this name, but without the metrics.
     pub mod root {
         pub use crate::*;
     }
 }
 
-// The test that `#[eval]` generates calls these items. Errors in the attribute show this path.
+// The test that `#[eval]` generates uses these items. Errors in the attribute show this path.
 #[cfg(feature = "evaluate")]
 #[doc(hidden)]
 pub use dsrs_metrics_run::evals;
@@ -110,7 +110,7 @@ pub use dsrs_metrics_sandbox as sandbox;
 pub use dsrs_metrics_values::json::structured;
 pub use dsrs_metrics_values::{retrieval, stats, text, trajectory};
 
-/// Labels for tool calls, and training data with these labels.
+/// Labels for tool calls, and training data built from these labels.
 pub mod outcome_coupled {
     #[cfg(feature = "evaluate")]
     pub use dsrs_metrics_run::data::outcome_labels::*;

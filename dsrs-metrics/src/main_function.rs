@@ -1,6 +1,6 @@
 //! The macro `dsrs_metrics::main!`.
 
-/// Defines a `main` function with the commands of `dsrs-metrics`, for your metrics and the built-in ones.
+/// Defines a `main` function with the `dsrs-metrics` commands, for your metrics and the built-in ones.
 ///
 /// Name each metric by its function or struct, as in a composite: `sources_used`, `rag::sources_used`, `SourcesUsed`.
 /// The struct must be in scope and implement [`Configure`](crate::Configure), which `#[metric]` does for you. Requires
@@ -42,7 +42,7 @@ macro_rules! main {
     };
 }
 
-/// Defines a `main` function with the commands of `dsrs-metrics`. Requires the `cli` feature.
+/// Defines a `main` function with the `dsrs-metrics` commands. Requires the `cli` feature.
 #[cfg(not(feature = "cli"))]
 #[macro_export]
 macro_rules! main {
@@ -54,7 +54,7 @@ macro_rules! main {
     };
 }
 
-/// The return type of the `main` function that `main!` defines.
+/// A type that the `main` function defined by `main!` can return.
 #[cfg(feature = "cli")]
 #[diagnostic::on_unimplemented(
     message = "`dsrs_metrics::main!` defines `main`, which is never called if it is inside another function",

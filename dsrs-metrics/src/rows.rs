@@ -1,5 +1,5 @@
 //! Rows: the fields of an [`Example`](crate::Example) and a [`Prediction`](crate::Prediction), the types a field can
-//! have, program traces, and pairs of rows with their origin in a file.
+//! have, program traces, and pairs of rows with their location in a file.
 //!
 //! To learn about dynamic and typed rows, see the [guide](crate::guide::rows).
 

@@ -1,6 +1,6 @@
-//! Programs, and everything around [`Evaluate`](crate::Evaluate): its builder and errors, the results of a run and of its
-//! rows, repeats, observers and the store. Also converts files of other programs (feature `formats`) and sends results
-//! to OpenTelemetry (feature `otel`).
+//! Programs, and everything around [`Evaluate`](crate::Evaluate): its builder and errors, the results of a run and its
+//! rows, repeats, observers and the store. Also converts files from other programs (feature `formats`) and sends
+//! results to OpenTelemetry (feature `otel`).
 
 #[cfg(feature = "metrics")]
 pub use dsrs_metrics_builtin::SimulatedUser;

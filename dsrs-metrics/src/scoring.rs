@@ -15,10 +15,10 @@ pub trait DefaultMetrics: Sized {
     /// Adds the default proxy metrics.
     ///
     /// The metrics are [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
-    /// [`syntax`](crate::metrics::syntax) with their default settings. They check that `pred.answer` is not empty and
+    /// [`syntax`](crate::metrics::syntax) with their default settings. They check that `pred.answer` is not empty, and
     /// that its brackets and quotes are balanced.
     ///
-    /// For other settings, add these metrics yourself, as in `.metric(Length::builder().max_chars(200).build())`.
+    /// To use other settings, add these metrics yourself, as in `.metric(Length::builder().max_chars(200).build())`.
     fn with_default_proxy_metrics(self) -> Self;
 
     /// Adds the default truth metrics.

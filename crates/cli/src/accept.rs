@@ -1,4 +1,4 @@
-//! `accept`: makes the results of evals their new baselines after showing the comparison.
+//! `accept`: shows how the results of evals differ from their baselines, and makes them the new baselines.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use crate::results::Comparison;
 
 /// Accept the results of evals as their new baselines, for you to commit
 ///
-/// If the outcomes of an eval (`#[eval]`) differ from its baseline, the run leaves them below the
-/// target folder. This command shows the comparison with the baseline, and replaces the baseline.
+/// If the outcomes of an eval (`#[eval]`) differ from its baseline, the run keeps them in the target folder. This
+/// command shows how they differ, and then replaces the baseline.
 ///
 /// Exit code: 0 on success; 2 for invalid usage or input, such as a baseline that changed after the run.
 #[derive(Debug, Args)]
 pub(super) struct AcceptArguments {
-    /// The evals; by default, all that have new results
+    /// The evals; by default, all evals that have new results
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Show the comparisons, and change nothing
+    /// Show the comparisons without changing anything
     #[arg(long)]
     show: bool,
-    /// The target folder of the tests; by default CARGO_TARGET_DIR, or else the first `target`
-    /// folder with evals in this folder or above it
+    /// The target folder of the tests; by default CARGO_TARGET_DIR, or else the first `target` folder with evals in
+    /// this folder or above it
     #[arg(long, value_name = "DIR")]
     target_dir: Option<PathBuf>,
 }
@@ -46,7 +46,7 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
     if pending.is_empty() {
         print_error("no eval has new results");
     }
-    // All are checked before the first one is accepted.
+    // All evals are checked before the first one is accepted.
     let texts = pending.iter().map(|(_, pending)| shown(pending));
     let texts: Result<Vec<_>, String> = texts.collect();
     let texts = texts.map_err(CliError::new)?;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the folder of all evals.
+/// Returns the folder that contains all evals.
 fn folder(target: Option<&Path>) -> Result<PathBuf> {
     let of_variable = || env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let here = env::current_dir().unwrap_or_default();
@@ -78,7 +78,7 @@ fn folder(target: Option<&Path>) -> Result<PathBuf> {
     })
 }
 
-/// Returns the comparison of the new results with the baseline.
+/// Compares the new results with the baseline, and returns the comparison as text.
 fn shown(pending: &Pending) -> Result<String, String> {
     let (old, new) = (pending.replaced()?, pending.accepted()?);
     let title = format!("{} ({})\n", pending.eval, pending.package);
@@ -96,7 +96,7 @@ fn compared(old: Baseline, new: Baseline) -> String {
     let (both, added): (Vec<_>, Vec<_>) = new.metrics().partition(is_old);
     let removed: Vec<_> = old.metrics().filter(|name| !both.contains(name)).collect();
     let mut builder = Comparison::builder().only_paired(true);
-    // Different metrics are a reason to accept a new baseline.
+    // Different metrics can be the reason to accept a new baseline, so only shared metrics are compared.
     if !both.is_empty() {
         builder = builder.metrics(both);
     }

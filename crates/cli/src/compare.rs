@@ -1,4 +1,4 @@
-//! `compare`: two result files over the same rows. The comparison is in `results/`.
+//! `compare`: compares two result files over the same rows. `results/` computes the comparison.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -18,34 +18,31 @@ use crate::results::{
     Comparison, ComparisonBuilder, MetricComparison, ResultsError, RunScores, Verdict,
 };
 
-/// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
+/// Compare two runs over the same rows: what changed from A to B, and whether the change is larger than chance would
+/// explain
 ///
-/// Rows are paired by id. Prints for each metric: the means, the difference B - A with a 95%
-/// interval (Tango's for pass or fail, otherwise Student's t, or Wilson's if most rows are equal), the
-/// p-value, and the number of rows in which either run is better; also tokens, cost and latency of both
-/// runs.
+/// Rows are paired by id. Prints for each metric: the means, the difference B - A with a 95% interval (Tango's for pass
+/// or fail, otherwise Student's t, or Wilson's if most rows are equal), the p-value, and the number of rows that are
+/// better in each run; also tokens, cost and latency of both runs.
 ///
-/// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
-/// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond.
-/// With more than 50,000 differences of similar size, it uses the normal limit, whose error near
-/// 0.05 is below 0.0006. A score of all rows, such as macro F1, or NAME.corpus beside the mean of
-/// BLEU, is tested by exchanging the results of rows between the runs: in all ways with up to 13
-/// different rows, and in 10,000 random ways beyond. Its interval is computed by a paired
-/// bootstrap. With several metrics that can be tested, verdicts use p-values adjusted by Holm's
-/// method.
+/// The test is McNemar's exact test for pass or fail, and otherwise the permutation test for paired scores: it tries
+/// all assignments of signs for up to 17 different scores, and 100,000 random ones for more. For more than 50,000
+/// differences of similar size, it uses the normal limit, whose error near 0.05 is below 0.0006. A score over all rows,
+/// such as macro F1, or NAME.corpus next to the mean BLEU, is tested by exchanging the results of rows between the
+/// runs: in all possible ways for up to 13 different rows, and in 10,000 random ways for more. A paired bootstrap
+/// computes its interval. If several metrics can be tested, verdicts use p-values adjusted by Holm's method.
 ///
-/// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,
-/// skipped or abstained in a run are counted but not compared.
+/// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated, skipped or abstained
+/// in either run are counted but not compared.
 ///
-/// The manifests, FILE.manifest.json, show whether both runs measured the same. A metric is not
-/// compared if its version, parameters, threshold, judge or prompt differ, or if the provider
-/// reports that a different model replied to its judge, unless --allow-different names the metric.
-/// Other differences, such as a data file that changed, are named. If a run has no manifest, its
-/// identity is unknown, and metrics are compared by their names, unless --require-identity is set.
+/// The manifests, FILE.manifest.json, show whether both runs measured the same metrics and data. A metric is not
+/// compared if its version, parameters, threshold, judge or prompt differ, or if the provider reports that a different
+/// model replied to its judge, unless --allow-different names the metric. Other differences, such as a data file that
+/// changed, are reported. If a run has no manifest, its identity is unknown, and metrics are compared by their names,
+/// unless --require-identity is set.
 ///
-/// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
-/// input, if a metric is not compared because it differs, and if --fail-if-worse finds nothing worse but
-/// cannot test a metric.
+/// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or input, if a metric is
+/// not compared because it differs, or if --fail-if-worse finds nothing worse but cannot test a metric.
 #[derive(Debug, Args)]
 pub(super) struct CompareArguments {
     /// The first run, usually the older one: a file written by `score --out`, .jsonl, .json or
@@ -59,51 +56,48 @@ pub(super) struct CompareArguments {
     from: FromArgument,
     #[command(flatten)]
     own: OwnScoreArguments,
-    /// Compare only these metrics, separated by commas; NAME.PART is a named score or component of
-    /// a metric, NAME.corpus its score of all rows
+    /// Compare only these metrics, separated by commas; NAME.PART is a metric's named score or component, and
+    /// NAME.corpus is its score over all rows
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
     metrics: Vec<String>,
-    /// Group the rows by an attribute, or by gold.FIELD: intervals and tests account for rows of a
-    /// group that are alike, and each group is also compared on its own. A row without the field, or
-    /// with null, is a group of its own
+    /// Group the rows by an attribute, or by gold.FIELD: intervals and tests account for the rows in a group being
+    /// alike, and each group is also compared on its own. A row without the field, or with null, forms its own group
     #[arg(long, value_name = "FIELD")]
     group: Option<String>,
-    /// Compare the rows that both runs have, and leave out the others
+    /// Compare only the rows that both runs have
     #[arg(long)]
     only_paired: bool,
     #[command(flatten)]
     runs: RunArguments,
-    /// Compare these metrics, separated by commas, even if they are not the same in both runs:
-    /// another version, parameter, threshold, judge, reported model or prompt
+    /// Compare these metrics, separated by commas, even if they differ between the runs in version, parameter,
+    /// threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     allow_different: Vec<String>,
-    /// The p-value of pass or fail, by McNemar's test: `exact`, or `mid`, which finds more
-    /// differences but may slightly exceed its level
+    /// The p-value for pass or fail, from McNemar's test: `exact`, or `mid`, which finds more differences but can
+    /// slightly exceed its level
     #[arg(long, value_name = "KIND", value_enum, default_value_t = PValue::Exact)]
     p: PValue,
-    /// Do not compare a metric whose code changed since A, although its version did not, unless --allow-different names
-    /// it; without this option, a note says so
+    /// Do not compare a metric if its code changed since A but its version did not, unless --allow-different names it;
+    /// without this option, you just get a note
     #[arg(long)]
     strict_identity: bool,
-    /// Test so that you may look as often as you like: at runs of `score --stop-when`, and again when they have more rows.
-    /// Rows are taken in the order of such runs. It takes more rows than a single look
+    /// Test in a way that lets you look as often as you like: at runs of `score --stop-when`, and again when they have
+    /// more rows. Rows are taken in the order of such runs. This takes more rows than a single look
     #[arg(long, conflicts_with = "group")]
     sequential: bool,
-    /// The seed of the permutation test, of the bootstrap, and of the order of the rows with --sequential
+    /// The seed for the permutation test, the bootstrap, and the order of the rows with --sequential
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
-    /// p-value is below 0.05. If none is worse, a metric that cannot be tested is an error: it has
-    /// too few rows for such a p-value, or rows with a score in only one run, unless --only-paired
-    /// is set. Implies --require-identity
+    /// Exit with code 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted p-value is below
+    /// 0.05. If no metric is worse but one cannot be tested, that is an error: it has too few rows for such a p-value,
+    /// or rows with a score in only one run, unless --only-paired is set. Implies --require-identity
     #[arg(long)]
     fail_if_worse: bool,
-    /// Write the table and the sentences as Markdown, for the summary of a CI job; `-` prints it
-    /// instead of the text
+    /// Write the table and the sentences as Markdown, for the summary of a CI job; `-` prints both instead of the text
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Write a GitHub Actions annotation to standard error for each metric that is worse, and for
-    /// an error, such as a metric that cannot be tested
+    /// Write a GitHub Actions annotation to standard error for each metric that is worse, and for any error, such as a
+    /// metric that cannot be tested
     #[arg(long)]
     github: bool,
     /// Print one JSON object, with unrounded numbers
@@ -111,14 +105,14 @@ pub(super) struct CompareArguments {
     json: bool,
 }
 
-/// The p-value of McNemar's test.
+/// The kind of p-value that McNemar's test computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PValue {
     Exact,
     Mid,
 }
 
-/// Returns the error of a comparison, prefixed with the option that causes it.
+/// Creates an error for a comparison, prefixed with the option that causes it.
 pub(super) fn of_comparison(error: ResultsError) -> CliError {
     match error.name() {
         Some("lower_is_better") => err!("--lower-is-better: {error}"),
@@ -265,7 +259,7 @@ fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Returns why this metric keeps `--fail-if-worse` from passing.
+/// Returns the reason why this metric keeps `--fail-if-worse` from passing.
 fn untested(metric: &MetricComparison, only_paired: bool) -> Option<String> {
     let is_untested = matches!(
         metric.verdict,

@@ -16,18 +16,17 @@ use super::own_scores::OwnScoreArguments;
 use crate::evaluate::report::OutputFile;
 use crate::results::Results;
 
-/// Convert a result file to the format of another program, or send it to an OpenTelemetry collector
+/// Convert a result file to another program's format, or send it to an OpenTelemetry collector
 ///
-/// `--to` writes the rows and scores of the file in the format of another program. Nothing is sent:
-/// the guide's `formats` page has a curl command for each service.
+/// `--to` writes the file's rows and scores in another program's format. Nothing is sent: the guide's `formats` page
+/// has a curl command for each service.
 ///
-/// `--otlp` sends one `gen_ai.evaluation.result` event for each metric and row, as `score --otlp`
-/// does during a run. It needs only the file, and sends all events, even those that the run already
-/// delivered. It waits for a slow collector, and gives up once nothing has been accepted for 10 s,
-/// or for the number of milliseconds in OTEL_EXPORTER_OTLP_TIMEOUT.
+/// `--otlp` sends one `gen_ai.evaluation.result` event for each metric and row, as `score --otlp` does during a run. It
+/// needs only the file, and sends all events, even those that the run already delivered. It waits for a slow collector,
+/// but gives up if nothing is accepted for 10 s, or for the number of milliseconds in OTEL_EXPORTER_OTLP_TIMEOUT.
 ///
-/// Exit code: 0 if everything was written, or the collector accepted all events; 1 if it did not
-/// accept some of them, whose number is printed; 2 for invalid usage or input.
+/// Exit code: 0 if everything was written, or the collector accepted all events; 1 if the collector rejected some
+/// events, whose number is printed; 2 for invalid usage or input.
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {
     /// A file written by `score --out`: .jsonl, .json or .csv; with --otlp, `-` is standard input
@@ -35,20 +34,20 @@ pub(super) struct ExportArguments {
     run: PathBuf,
     #[command(flatten)]
     own: OwnScoreArguments,
-    /// The format of another program
+    /// The other program's format
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&ExportFormat::ALL), requires = "out", conflicts_with = "otlp")]
     to: Option<ExportFormat>,
     /// The file to write, or the folder for eee
     #[arg(long, value_name = "PATH", requires = "to")]
     out: Option<PathBuf>,
-    /// A fact that the run does not state, such as model=acme/small; it replaces the tag of the run
+    /// A fact that the run does not state, such as model=acme/small; it replaces the run's tag
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag, requires = "to")]
     tags: Vec<(String, String)>,
     /// The field that contains the program's input; by default, gold.input or gold.question, or
     /// else the gold row
     #[arg(long, value_name = "FIELD", requires = "to")]
     input: Option<String>,
-    /// The field that contains the right answer; by default, gold.target or gold.answer
+    /// The field that contains the expected answer; by default, gold.target or gold.answer
     #[arg(long, value_name = "FIELD", requires = "to")]
     target: Option<String>,
     /// The field that contains the program's answer; by default, pred.answer, or else the
@@ -72,7 +71,7 @@ pub(super) fn run(args: &ExportArguments) -> Result<ExitCode> {
     done.map_err(|error| input.with_name(&error))
 }
 
-/// Writes the file in another program's format.
+/// Writes the result file in another program's format.
 fn convert(
     args: &ExportArguments,
     run: &Path,
@@ -103,7 +102,7 @@ fn convert(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes one file, which gets its name once it is complete.
+/// Writes a single file, which gets its name when it is complete.
 fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>> {
     let unwritable = |reason: io::Error| unwritable("--out", out, &reason);
     let file = OutputFile::create(out).map_err(unwritable)?;
@@ -111,7 +110,7 @@ fn write_file(export: &Export, run: &Path, out: &Path) -> Result<Vec<String>> {
     written.map_err(|error| error.into_output().map_or_else(CliError::from, unwritable))
 }
 
-/// Sends the events of the file.
+/// Sends the file's events.
 fn send(args: &ExportArguments, run: &Path) -> Result<ExitCode> {
     let otlp = Otlp::new(&args.otlp)?;
     Files::new().read("RUN", [&args.run]).check()?;

@@ -1,6 +1,6 @@
-//! The files that a command reads and writes. A command must not write a file that it also reads or writes a second
-//! time: a result can have cost money. Canonical paths are compared, because a symbolic link, `/dev/fd/3` or standard
-//! input may be any file.
+//! The files that a command reads and writes. A command must not write to a file that it also reads or that it writes
+//! twice, because results can have cost money. Canonical paths are compared, because a symbolic link, `/dev/fd/3` or
+//! standard input can be any file.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -14,12 +14,12 @@ use crate::contract::{Metric, MetricFile};
 use crate::evaluate::report::{OutputFile, real_path};
 use crate::results::manifest_path;
 
-/// The files of a command, each with the option or argument that names it.
+/// A command's files, each with the option or argument that names it.
 #[derive(Default)]
 pub(super) struct Files {
     read: Vec<Named>,
     written: Vec<Named>,
-    /// Outputs that are printed on standard output, as the user named them.
+    /// Outputs that go to standard output, as the user named them.
     printed: Vec<String>,
 }
 
@@ -27,12 +27,12 @@ struct Named {
     option: String,
     /// The path as the user wrote it.
     path: PathBuf,
-    /// The canonical path of a regular file or of one that does not exist yet. `None` for devices and pipes, which may be
-    /// input and output at once.
+    /// The canonical path if it is a regular file or does not exist yet. `None` for devices and pipes, which can be
+    /// input and output at the same time.
     file: Option<PathBuf>,
 }
 
-/// Returns `true` if the path names standard input, or for an output, standard output.
+/// Returns `true` if the path names standard input or, if it is an output, standard output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -43,7 +43,7 @@ pub(super) fn is_regular(file: &Path) -> bool {
 }
 
 impl Files {
-    /// Returns the files that every command has: the store and the prices of language models.
+    /// Returns the files that every command uses: the store and the price file for language models.
     pub(super) fn new() -> Self {
         let of_models = of_models().into_iter();
         let of_models = of_models.map(|(option, path)| Named::new(option, path));
@@ -73,12 +73,12 @@ impl Files {
         self
     }
 
-    /// Adds the files named by parameters, alone or in a JSON list, such as the graphs that a metric reads.
+    /// Adds the files that parameters name, alone or in a JSON list, such as the graphs that a metric reads.
     pub(super) fn read_params(mut self, params: &[Param]) -> Self {
         for param in params {
             let list = serde_json::from_str::<Vec<PathBuf>>(&param.value);
             let mut paths = list.unwrap_or_else(|_| vec![PathBuf::from(&param.value)]);
-            // A file that a list names twice is read twice, which is not a mistake.
+            // If a list names a file twice, the file is read twice, which is not a mistake.
             paths.dedup();
             paths.retain(|path| is_regular(path));
             self = self.read(&format!("--param {}.{}", param.metric, param.key), &paths);
@@ -96,7 +96,7 @@ impl Files {
         self
     }
 
-    /// Adds the manifest beside a result file.
+    /// Adds a result file's manifest.
     pub(super) fn write_manifest(mut self, option: &str, path: Option<&PathBuf>) -> Self {
         if let Some(path) = path.filter(|path| !is_standard(path)) {
             self.written.push(Named::new(option, manifest_path(path)));
@@ -104,16 +104,16 @@ impl Files {
         self
     }
 
-    /// Adds the output of `--json`.
+    /// Adds the `--json` output.
     pub(super) fn json_output(mut self, json: bool) -> Self {
         self.printed.extend(json.then(|| "--json".to_owned()));
         self
     }
 
-    /// Checks that no option names a file twice, because all its rows would be duplicates.
+    /// Checks that no option names the same file twice, because all of its rows would be duplicates.
     ///
     /// # Errors
-    /// Returns an error with both names.
+    /// Returns an error that shows both names.
     pub(super) fn check_read_once(&self) -> Result<()> {
         for (number, second) in self.read.iter().enumerate() {
             let same = |first: &&Named| {
@@ -130,7 +130,7 @@ impl Files {
     /// Checks that no output is an input or another output.
     ///
     /// # Errors
-    /// Returns an error with both options and files.
+    /// Returns an error that shows both options and files.
     pub(super) fn check(&self) -> Result<()> {
         let inputs = self.read.iter();
         if inputs.filter(|input| is_standard(&input.path)).count() > 1 {
@@ -162,10 +162,11 @@ impl Files {
             .try_for_each(|stream| stream.check_other_than(&self.read))
     }
 
-    /// Checks that no output is a file that a metric reads, or is in a folder that it reads: a later run would read it.
+    /// Checks that no output is a file that a metric reads, or is in a folder that a metric reads, because a later run
+    /// would then read the output.
     ///
     /// # Errors
-    /// Returns an error with the output, the file or folder, and the parameter that names it.
+    /// Returns an error that shows the output, the file or folder, and the parameter that names it.
     pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<()> {
         let mut files = Vec::new();
         metrics.iter().for_each(|metric| metric.files(&mut files));
@@ -207,7 +208,7 @@ fn of_models() -> Vec<(&'static str, PathBuf)> {
     Vec::new()
 }
 
-/// Returns a store's database and the files that SQLite keeps beside it.
+/// Returns a store's database and the files that SQLite keeps next to it.
 #[cfg(feature = "lm")]
 fn store_files(dir: &Path) -> [PathBuf; 3] {
     let file = crate::lm::Store::FILE;
@@ -255,7 +256,7 @@ impl Display for Named {
     }
 }
 
-/// The output of an option such as `--markdown FILE`.
+/// An option's output, such as `--markdown FILE`.
 pub(super) struct Output {
     option: &'static str,
     path: PathBuf,
@@ -264,7 +265,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Checks that the file can be written. Nothing appears under its name yet.
+    /// Checks that the file can be written, without creating it under its name yet.
     pub(super) fn create(option: &'static str, path: &Path) -> Result<Self> {
         let path = path.to_owned();
         let file = (!is_standard(&path))
@@ -279,7 +280,7 @@ impl Output {
         self.file.is_none()
     }
 
-    /// Writes the file, if there is one.
+    /// Writes the file, if the output is a file.
     pub(super) fn write(
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

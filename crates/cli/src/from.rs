@@ -1,5 +1,5 @@
-//! `--from`: converts files of other programs to result files in a temporary folder. Messages and outputs show the
-//! names of the user's files. `score --from FORMAT FILE` without metrics prints the scores in the files.
+//! `--from`: converts files from other programs to result files in a temporary folder. Messages and outputs show the
+//! names of the user's files. Without metrics, `score --from FORMAT FILE` prints the scores in the files.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,13 @@ use super::own_scores::OwnScoreArguments;
 use crate::data::NamedFile;
 use crate::results::{Comparison, ComparisonBuilder};
 
-/// The option of the commands that read result files.
+/// An option for commands that read result files.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct FromArgument {
-    /// Read files of another program: logs of inspect_ai (.eval or .json, or a folder; feature
-    /// `inspect`), the samples of lm-eval (samples_TASK_DATE.jsonl, or a folder), spans of
-    /// OpenTelemetry (JSON; protobuf: feature `otel`), trajectories of ATIF, results of promptfoo,
-    /// deepeval, ragas, BFCL, HELM and SWE-bench, the output of OpenAI's batch API, files of TREC
-    /// (QRELS RUN), or transcripts of speech (REFERENCE HYPOTHESIS)
+    /// Read files from another program: logs from inspect_ai (.eval or .json, or a folder; feature `inspect`), lm-eval
+    /// samples (samples_TASK_DATE.jsonl, or a folder), OpenTelemetry spans (JSON; protobuf: feature `otel`), ATIF
+    /// trajectories, results from promptfoo, deepeval, ragas, BFCL, HELM and SWE-bench, output from OpenAI's batch API,
+    /// TREC files (QRELS RUN), or speech transcripts (REFERENCE HYPOTHESIS)
     #[arg(
         long,
         value_name = "FORMAT",
@@ -34,7 +33,7 @@ pub(crate) struct FromArgument {
 }
 
 impl FromArgument {
-    /// Returns an error if a converted file, which has this many metrics, has no scores.
+    /// Returns an error if a converted file with this many metrics has no scores.
     pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<()> {
         match self.from {
             Some(_) if metrics == 0 => Err(err!(
@@ -45,7 +44,7 @@ impl FromArgument {
         }
     }
 
-    /// Returns an error about one of these files as the advice to read it as what it is, if it is a file of another program.
+    /// If one of these files comes from another program, turns an error about the file into advice on how to read it.
     pub(crate) fn advise<'f>(
         self,
         error: CliError,
@@ -63,18 +62,18 @@ impl FromArgument {
     }
 }
 
-/// A file of a command, converted if needed. Dropping this removes the converted file.
+/// A command's input file, converted if necessary. Dropping this value removes the converted file.
 pub(crate) struct InputFile<'a> {
     name: &'a Path,
     path: Cow<'a, Path>,
-    /// The files that it was converted from, if it was.
+    /// The files that were converted into this one, if any.
     sources: Vec<PathBuf>,
-    /// The folder of a converted file.
+    /// The folder that contains a converted file.
     _folder: Option<TempDir>,
 }
 
 impl<'a> InputFile<'a> {
-    /// Opens the files of a command: each, or all together if the format has the rows in several.
+    /// Opens a command's files: each one separately, or all together if the format spreads its rows over several files.
     pub(crate) fn open_all(
         argument: FromArgument,
         epochs: Epochs,
@@ -91,11 +90,12 @@ impl<'a> InputFile<'a> {
             .collect()
     }
 
-    /// Converts files of another program to one, which has the name of the last, and prints notes on them unless `--quiet` is
-    /// set.
+    /// Converts files from another program to a single file with the name of the last one, and prints notes on them
+    /// unless `--quiet` is set.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be converted, or if it is a stream: the parts of a row may be in any order.
+    /// Returns an error if a file cannot be converted, or if it is a stream, because the parts of a row can be in any
+    /// order.
     fn convert(
         argument: FromArgument,
         epochs: Epochs,
@@ -126,7 +126,7 @@ impl<'a> InputFile<'a> {
         })
     }
 
-    /// Creates a file in a temporary folder. `convert` writes it, and returns the files that it was converted from.
+    /// Creates a file in a temporary folder. `convert` writes it, and returns the files that were converted.
     fn converted(
         option: &str,
         name: &'a Path,
@@ -142,11 +142,11 @@ impl<'a> InputFile<'a> {
         })
     }
 
-    /// Opens a file with scores: those of `--score`, or those of a result file or another program. Rows need ids of their own
-    /// if they are compared by them.
+    /// Opens a file with scores: the scores of `--score`, or those in a result file or another program's file. Rows
+    /// need ids of their own if they are compared by id.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be converted, or for options that exclude each other.
+    /// Returns an error if the file cannot be converted, or if options exclude each other.
     pub(crate) fn open_scores(
         own: &OwnScoreArguments,
         argument: FromArgument,
@@ -168,7 +168,7 @@ impl<'a> InputFile<'a> {
         })
     }
 
-    /// Returns an error about the converted file with the name of the user's file.
+    /// Replaces the converted file's name in an error with the name of the user's file.
     pub(crate) fn with_name(&self, error: &CliError) -> CliError {
         let [path, name] = [&*self.path, self.name].map(|file| file.display().to_string());
         CliError::new(error.to_string().replace(&path, &name))
@@ -197,7 +197,7 @@ pub(super) fn private_folder(option: &str) -> Result<TempDir> {
     folder.map_err(|error| err!("{option}: cannot create the folder for the rows: {error}"))
 }
 
-/// Prints the scores of each file, with denominators and intervals.
+/// Prints the scores in each file, with denominators and intervals.
 pub(super) fn print_scores(args: &ScoreArguments) -> Result<ExitCode> {
     let files = InputFile::open_all(args.from, Epochs::Repeats, &args.data, args.options.quiet)?;
     for (file, name) in files.iter().zip(&args.data) {

@@ -7,9 +7,9 @@
 //! The commands are `list`, `score`, `rejudge`, `agree`, `compare`, `plan`, `report`, `export`, `accept` and
 //! `generate`.
 //!
-//! Each command except `generate` has a module with its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
-//! input or another output, and writes outputs. `options.rs` has values of options. `data/` reads rows, and `evaluate/`
-//! scores them. No other part of the library uses this module.
+//! Each command except `generate` has a module with its name, and `args.rs` defines the arguments. `files.rs` checks
+//! that no output is an input or another output, and writes outputs. `options.rs` parses the values of options. `data/`
+//! reads rows, and `evaluate/` scores them. No other part of the library uses this module.
 
 mod accept;
 mod agree;
@@ -74,9 +74,9 @@ enum Command {
     Store(store::StoreCommand),
 }
 
-/// Runs the command given by the process's arguments.
+/// Runs the command specified by the process's arguments.
 ///
-/// The command can use the built-in metrics and the metrics that `add` adds. `dsrs_metrics::main!` expands to a call to
+/// The command can use the built-in metrics and those that `add` registers. `dsrs_metrics::main!` expands to a call to
 /// this function.
 ///
 /// This function replaces the panic hook. A panicking metric fails its row and prints nothing. If the library itself
@@ -171,17 +171,17 @@ enum Generated {
     CompleteFish,
     /// Completions for PowerShell, for a file that $PROFILE runs
     CompletePowershell,
-    /// Completions for zsh, for the file _dsrs-metrics in a folder of $fpath
+    /// Completions for zsh, for the file _dsrs-metrics in a folder in $fpath
     CompleteZsh,
-    /// The manual page of the program, or of one of its commands
+    /// The manual page for the program, or for one of its commands
     Man {
-        /// The command; by default the page is about the program
+        /// The command; by default, the page is about the program
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
 }
 
-/// Prints what the arguments ask for, for a program that was started under this name.
+/// Prints what the arguments ask for. The program was started under the name `program`.
 fn generate(program: &OsStr, generated: &Generated) -> output::Result<ExitCode> {
     let name = Path::new(program).file_stem().and_then(OsStr::to_str);
     let name = name.filter(is_plain).unwrap_or("dsrs-metrics").to_owned();
@@ -200,7 +200,7 @@ fn generate(program: &OsStr, generated: &Generated) -> output::Result<ExitCode> 
     print_bytes(&text)
 }
 
-/// Returns `true` if a script can contain the name without quoting.
+/// Returns `true` if a script can contain the name without quotes.
 fn is_plain(name: &&str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     !name.is_empty() && name.chars().all(is_plain)
@@ -226,14 +226,14 @@ fn print_bytes(text: &[u8]) -> output::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The exit code for a panic, the same as without this hook.
+/// The exit code after a panic, the same as without this hook.
 const PANICKED: u8 = 101;
 
-/// The message and the location of the last panic.
+/// The message and location of the last panic.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
-/// Runs the program with a hook that prints nothing. The harness turns a metric's panic into a failed row. Any other
-/// panic is an internal error, which is reported here.
+/// Runs the program with a panic hook that prints nothing. The harness turns a metric's panic into a failed row. Any
+/// other panic is an internal error, which is reported here.
 fn run_with_hook(run: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let message = contract::panic::message(info.payload());

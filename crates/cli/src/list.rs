@@ -52,7 +52,7 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// A spec in `list --json`, with the settings that every metric has.
+/// A spec in the `list --json` output, with the settings that every metric has.
 #[derive(Serialize)]
 struct ListedSpec<'a> {
     #[serde(flatten)]
@@ -60,8 +60,8 @@ struct ListedSpec<'a> {
     settings: Vec<Setting>,
 }
 
-/// Returns the parameters with their defaults as a user would type them, or as in the source code if the type does not
-/// implement `Serialize`.
+/// Returns the parameters. Defaults are written as a user would type them, or as in the source code if the type does
+/// not implement `Serialize`.
 fn params_of<'r>(entry: &'r Entry, typed: &'r [Option<String>]) -> Vec<ParamSpec<'r>> {
     let params = entry.spec().params.iter().enumerate();
     params
@@ -83,7 +83,7 @@ fn width() -> usize {
     width.unwrap_or(DEFAULT_WIDTH)
 }
 
-/// Returns one line per metric, in groups: the name, and as much of the documentation as fits.
+/// Returns one line per metric, in groups. Each line has the metric's name and as much of its documentation as fits.
 fn overview(registry: &Registry, width: usize) -> String {
     let names = registry.entries().map(|entry| entry.spec().name);
     let column = names.map(|name| name.chars().count()).max().unwrap_or(0);
@@ -102,7 +102,7 @@ fn overview(registry: &Registry, width: usize) -> String {
     text
 }
 
-/// Returns the first sentence of a metric's documentation, shortened to the width between two words.
+/// Returns the first sentence of a metric's documentation, cut between two words to fit the width.
 fn summary(doc: &str, width: usize) -> Option<String> {
     let first = paragraphs(doc).into_iter().next()?;
     let end = first.find(". ").unwrap_or(first.len());
@@ -114,7 +114,7 @@ fn summary(doc: &str, width: usize) -> Option<String> {
     Some(format!("{} ..", lines.first()?))
 }
 
-/// Returns the name, then documentation, properties, fields and parameters, wrapped to the width.
+/// Returns the metric's name, followed by its documentation, properties, fields and parameters, wrapped to the width.
 fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     let mut text = format!("{}\n", spec.name);
     for paragraph in paragraphs(spec.doc) {
@@ -136,7 +136,7 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     }
     for param in spec.params {
         let default = match param.default {
-            // `#[param(default)]` for a type that does not implement `Serialize`.
+            // This is `#[param(default)]` on a type that does not implement `Serialize`.
             Some("default") => ", optional".to_owned(),
             Some(value) => format!(" = {value}"),
             None => ", required".to_owned(),
@@ -159,7 +159,7 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     text
 }
 
-/// Returns the description of a type without its article, or the type as written if there is none.
+/// Returns a type's description without its article, or the type as written in the code if it has no description.
 fn type_name(help: TypeHelp, ty: &str) -> String {
     if !help.is_some() {
         return ty.to_owned();
@@ -170,7 +170,7 @@ fn type_name(help: TypeHelp, ty: &str) -> String {
     noun.unwrap_or(&phrase).to_owned()
 }
 
-/// Returns the paragraphs and list items of a metric's documentation, each on one line, without code blocks.
+/// Returns the paragraphs and list items in a metric's documentation, each on one line, without code blocks.
 fn paragraphs(doc: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut in_code = false;
@@ -193,7 +193,7 @@ fn paragraphs(doc: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a text with only the words of its Markdown links.
+/// Returns the text with each Markdown link replaced by its words.
 fn without_links(text: &str) -> String {
     static LINK: LazyLock<Regex> = LazyLock::new(|| {
         let link = r"\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)";
@@ -212,7 +212,7 @@ fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) 
     text.push('\n');
 }
 
-/// Returns the settings that a metric accepts, in the form of parameters, with defaults from its spec.
+/// Returns the settings that a metric accepts in the form of parameters, with defaults from its spec.
 fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
     let [threshold, strict, cost] = SETTINGS;
     let direction = match spec.higher_is_better() {
@@ -244,7 +244,7 @@ fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
     settings
 }
 
-/// A setting of a metric in `list`.
+/// A metric's setting, as shown by `list`.
 #[derive(Debug, PartialEq, Serialize)]
 struct Setting {
     name: &'static str,

@@ -1,5 +1,5 @@
-//! Values of options: how they are parsed and set. Also how commands judge scores: limits, such as `0.6`, or `60%` for a
-//! score in [0, 1]; failed rows, and the direction of metrics.
+//! Parses and sets the values of options. Also defines how commands judge scores: limits such as `0.6`, or `60%` for a
+//! score in [0, 1]; failed rows; and the direction of metrics.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::evaluate::parse_limit;
 use crate::metrics::Registry;
 use crate::stats::{ErrorRates, Proportion};
 
-/// Sets a value, if the user gave one.
+/// Sets a value if the user provided one.
 pub(super) fn set<B, V>(builder: B, value: Option<V>, set: impl FnOnce(B, V) -> B) -> B {
     match value {
         Some(value) => set(builder, value),
@@ -23,7 +23,7 @@ pub(super) fn set<B, V>(builder: B, value: Option<V>, set: impl FnOnce(B, V) -> 
     }
 }
 
-/// Parses one of these names, which the help shows with descriptions.
+/// Parses one of these names. The help text lists them with their descriptions.
 pub(super) fn one_of<F: Copy + Send + Sync + 'static>(
     all: &'static [(F, &'static str, &'static str)],
 ) -> impl TypedValueParser<Value = F> {
@@ -44,7 +44,7 @@ pub(super) fn finite(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses the name of a model. Rejects an empty name, which comes from an unset shell variable.
+/// Parses a model's name. Rejects an empty name, which comes from an unset shell variable.
 pub(super) fn model(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("expected provider:model, as in openai:gpt-6-luna"),
@@ -52,7 +52,7 @@ pub(super) fn model(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Parses the name of an embedding model.
+/// Parses an embedding model's name.
 pub(super) fn embedder(text: &str) -> Result<String, &'static str> {
     let is_whole = |id: &&str| {
         id.split_once(':')
@@ -64,7 +64,7 @@ pub(super) fn embedder(text: &str) -> Result<String, &'static str> {
         .ok_or("expected provider:model, as in openai:text-embedding-3-small, or static:FOLDER")
 }
 
-/// Parses `sensitivity=K/N,specificity=K/N`, in any order.
+/// Parses `sensitivity=K/N,specificity=K/N` in any order.
 pub(super) fn error_rates(text: &str) -> Result<ErrorRates, &'static str> {
     let rate = |name: &str| {
         let mut rates = text
@@ -91,7 +91,7 @@ fn share(text: &str) -> Option<Proportion> {
     (share.trials > 0 && share.successes <= share.trials).then_some(share)
 }
 
-/// Parses what separates columns.
+/// Parses the character that separates columns.
 pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
     match text.as_bytes() {
         _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
@@ -114,24 +114,23 @@ pub(super) fn tag(text: &str) -> Result<(String, String), &'static str> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// Options of `compare` and `report`.
+/// Options for `compare` and `report`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The score of a failed row; by default, the score in the manifest of the run, or 0 without
-    /// one
+    /// The score of a failed row; by default, the score in the run's manifest, or 0 if there is no manifest
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
     pub(crate) failure_score: Option<f64>,
-    /// The metrics for which lower scores are better, separated by commas; needed only for files
-    /// without a manifest, and not for the metrics of `list`
+    /// The metrics for which lower scores are better, separated by commas; needed only if a file has no manifest, and
+    /// not needed for the metrics of `list`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) lower_is_better: Vec<String>,
-    /// Exit with 2 if a file has no manifest, because it is then unknown what was measured
+    /// Exit with code 2 if a file has no manifest, because it is then unknown what was measured
     #[arg(long)]
     pub(crate) require_identity: bool,
 }
 
 impl RunArguments {
-    /// Returns the metrics for which lower scores are better, according to the registry or by name.
+    /// Returns the metrics for which lower scores are better, according to the registry or because the user named them.
     pub(crate) fn lower_is_better<'a>(
         &'a self,
         registry: &Registry,
@@ -146,7 +145,7 @@ impl RunArguments {
     }
 }
 
-/// Returns the metric in `NAME` or `NAME.PART`.
+/// Returns the metric's name from `NAME` or `NAME.PART`.
 pub(crate) fn metric_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(metric, _)| metric)
 }
@@ -160,18 +159,18 @@ pub(crate) fn check_unique(metrics: &[String]) -> Result<()> {
     }
 }
 
-/// A limit on a score. `60%` is 0.6.
+/// A limit on a score. `60%` means 0.6.
 #[derive(Debug, Clone)]
 pub(super) struct Limit {
     pub(super) score: f64,
-    /// As written, for messages.
+    /// The limit as the user wrote it, for messages.
     text: String,
 }
 
 impl Limit {
-    /// Checks that the metric's scores can be on both sides of the limit. `range` is the range of the metric and
-    /// `reachable` that of the score; both may be unknown. `option` is the option up to the limit, such as
-    /// `--fail-under em=`.
+    /// Checks that the metric's scores can be on both sides of the limit. `range` is the metric's range, and
+    /// `reachable` is the score's range; both can be unknown. `option` is the command-line text up to the limit, such
+    /// as `--fail-under em=`.
     pub(super) fn check(
         &self,
         option: &str,
@@ -197,7 +196,7 @@ impl Limit {
         invalid(expected)
     }
 
-    /// Returns a score in the form of the limit, with as many decimals as a headline, or more if needed to differ from
+    /// Formats a score like the limit, with as many decimals as a headline, or more if necessary to tell it apart from
     /// the limit.
     pub(super) fn written(&self, score: f64) -> String {
         match self.percentage() {

@@ -1,5 +1,5 @@
-//! `--otlp` of `score` and `export`: events and spans for an OpenTelemetry collector. Without the `otel` feature, it is
-//! an error.
+//! `--otlp` for `score` and `export`: sends events and spans to an OpenTelemetry collector. Without the `otel` feature,
+//! the option is an error.
 
 use clap::Args;
 #[cfg(feature = "otel")]
@@ -13,16 +13,15 @@ use crate::lm::Ledger;
 use crate::output::print_error;
 use crate::results::Results;
 
-/// The builder for an evaluation of rows from files.
+/// The builder for evaluating rows from files.
 type Builder = EvaluateBuilder<Example, Prediction>;
 
-/// What is sent to a collector.
+/// Options for what is sent to a collector.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct OtlpArguments {
-    /// Send scores and calls of models to the OpenTelemetry collector with this base URL, by OTLP
-    /// over HTTP (feature `otel`), e.g. http://localhost:4318. The scores do not depend on the
-    /// collector, and only the end of the run waits for it, up to 10 s. Put keys in
-    /// OTEL_EXPORTER_OTLP_HEADERS
+    /// Send scores and model calls to the OpenTelemetry collector with this base URL, by OTLP over HTTP (feature
+    /// `otel`), e.g. http://localhost:4318. The scores do not depend on the collector, and only the end of the run
+    /// waits for it, up to 10 s. Put keys in OTEL_EXPORTER_OTLP_HEADERS
     #[arg(long, value_name = "URL")]
     pub(super) otlp: Option<String>,
     /// Also send explanations, error messages, prompts and replies, which may contain row data
@@ -33,7 +32,7 @@ pub(super) struct OtlpArguments {
     otlp_unscored: bool,
 }
 
-/// Stands in for a collector without the feature `otel`.
+/// Stands in for a collector if the `otel` feature is disabled.
 #[cfg(not(feature = "otel"))]
 pub(super) struct Otlp;
 
@@ -41,7 +40,7 @@ pub(super) struct Otlp;
 #[expect(clippy::unused_self, reason = "the feature has the same signatures")]
 impl Otlp {
     pub(super) fn new(args: &OtlpArguments) -> Result<Self> {
-        // The other options require it.
+        // The other options require this one.
         match &args.otlp {
             Some(_) => Err(err!(
                 "--otlp: this program was built without OpenTelemetry; run `cargo install dsrs-metrics --features cli,otel`, or enable `otel` on your `dsrs-metrics` dependency"
@@ -61,7 +60,7 @@ impl Otlp {
     }
 }
 
-/// The collector of a command, if it has one.
+/// The command's collector, if it has one.
 #[cfg(feature = "otel")]
 pub(super) struct Otlp(Option<OtelEvents>);
 
@@ -83,7 +82,7 @@ impl Otlp {
         Ok(Self(Some(events?)))
     }
 
-    /// Adds the observer of a run, and of the models whose calls the ledger counts.
+    /// Adds an observer for the run, and for the models whose calls the ledger counts.
     pub(super) fn observe(&self, builder: Builder, ledger: Option<&Ledger>) -> Builder {
         let Some(events) = &self.0 else {
             return builder;
@@ -94,7 +93,7 @@ impl Otlp {
         builder.observer(events.clone())
     }
 
-    /// Sends what remains, and prints what was not delivered.
+    /// Sends the remaining events, and prints how many were not delivered.
     pub(super) fn finish(&self) {
         let delivery = self.0.as_ref().map(OtelEvents::finish);
         if let Some(delivery) = delivery.filter(|delivery| !delivery.is_complete()) {
@@ -105,7 +104,7 @@ impl Otlp {
         }
     }
 
-    /// Sends the events of a result file. Returns a sentence, and `true` if all were delivered.
+    /// Sends a result file's events. Returns a sentence about the delivery, and `true` if all events were delivered.
     pub(super) fn send(&self, results: &Results) -> (String, bool) {
         let delivery = self.0.as_ref().map(|events| events.send(results));
         let delivery = delivery.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Standard output and standard error; errors of commands and arguments, each on one line; exit codes. A reader may
-//! close the outputs early, as in `dsrs-metrics list | head -1`.
+//! Writes standard output and standard error, the errors from commands and arguments (each on one line), and exit
+//! codes. A reader may close the outputs early, as in `dsrs-metrics list | head -1`.
 //!
 //! Everything that the command line writes passes through here. No character that a terminal would interpret gets
 //! through, except the line breaks of the command's own output.
@@ -25,7 +25,7 @@ macro_rules! err {
 }
 pub(super) use err;
 
-/// Writes lines to standard output. A closed pipe is not an error: its reader has what it needs.
+/// Writes lines to standard output. A closed pipe is not an error, because its reader has what it needs.
 pub(super) fn print(text: &str) -> Result<()> {
     let lines: Vec<_> = text.split('\n').map(escape::escaped).collect();
     print_generated(&lines.join("\n"))
@@ -65,7 +65,7 @@ pub(super) fn unwritable(error: impl fmt::Display) -> CliError {
     err!("cannot write to standard output: {error}")
 }
 
-/// Standard output, for writing an XML document.
+/// Standard output for an XML document.
 #[derive(Default)]
 pub(super) struct XmlOutput {
     text: Vec<u8>,
@@ -81,7 +81,7 @@ impl Write for XmlOutput {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // The rest of the last character may follow.
+        // The rest of the last character may come with the next write.
         let end = str::from_utf8(&self.text).map_or_else(|error| error.valid_up_to(), str::len);
         let rest = self.text.split_off(end);
         let text = std::mem::replace(&mut self.text, rest);
@@ -89,8 +89,8 @@ impl Write for XmlOutput {
     }
 }
 
-/// Writes one line to standard error. Line breaks become spaces, because messages contain errors of metrics and file
-/// names.
+/// Writes one line to standard error. Line breaks become spaces, because messages can contain file names and errors
+/// from metrics.
 pub(super) fn print_error(message: impl fmt::Display) {
     let line = message.to_string().replace(['\n', '\r'], " ");
     // If standard error is closed, nothing can be reported.
@@ -111,8 +111,8 @@ fn write(text: &str) -> io::Result<()> {
     }
 }
 
-/// Escapes the characters that a terminal may obey as `\uXXXX`. In JSON they occur only in strings, so the value is the
-/// same.
+/// Replaces the characters that a terminal might obey with `\uXXXX` escapes. In JSON, these characters occur only in
+/// strings, so the value stays the same.
 fn ascii_escaped(json: &str) -> String {
     replaced(json, |escaped, character| {
         for unit in character.encode_utf16(&mut [0; 2]) {
@@ -121,8 +121,8 @@ fn ascii_escaped(json: &str) -> String {
     })
 }
 
-/// Escapes the characters that a terminal may obey as character references, which leaves the XML content the same.
-/// Names of elements and attributes have none of them.
+/// Replaces the characters that a terminal might obey with character references, so the XML content stays the same.
+/// Names of elements and attributes contain none of these characters.
 fn reference_escaped(xml: &str) -> String {
     replaced(xml, |escaped, character| {
         escaped.push_str(&format!("&#x{:x};", u32::from(character)));
@@ -144,7 +144,7 @@ fn replaced(text: &str, replace: impl Fn(&mut String, char)) -> String {
 /// The exit code for invalid usage or input.
 pub(super) const INVALID: u8 = 2;
 
-/// Why a command failed: a sentence for people, written where the fault is found.
+/// Explains why a command failed, in a sentence written where the fault is found.
 pub(super) struct CliError(String);
 
 pub(super) type Result<T, E = CliError> = std::result::Result<T, E>;
@@ -167,7 +167,7 @@ impl<E: std::error::Error> From<E> for CliError {
     }
 }
 
-/// Returns the error of a metric, with what to do on the command line.
+/// Converts a metric's error, and adds what to do on the command line.
 pub(super) fn of_metric(error: CreateError) -> CliError {
     match error {
         CreateError::UnknownMetric {
@@ -181,7 +181,7 @@ pub(super) fn of_metric(error: CreateError) -> CliError {
     }
 }
 
-/// Prints any errors among the results, and returns the exit code if there were some.
+/// Prints any errors among the results. Returns the exit code if there were any.
 pub(super) fn fail_each(results: impl IntoIterator<Item = Result<()>>) -> Option<ExitCode> {
     let errors = results.into_iter().filter_map(Result::err);
     errors.fold(None, |_, error| Some(fail(&error)))
@@ -207,7 +207,8 @@ pub(super) fn report(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(INVALID))
 }
 
-/// Returns the error on one line. If no metric is named, it ends by saying where to find their names.
+/// Returns the error message on one line. If the user named no metric, the message ends by saying where to find the
+/// names.
 fn message(error: &clap::Error) -> String {
     let line = one_line(&error.to_string());
     match error.kind() {
@@ -218,7 +219,7 @@ fn message(error: &clap::Error) -> String {
     }
 }
 
-/// Joins the lines of a message, without the usage and the pointer to `--help` at its end.
+/// Joins the lines of a message, but leaves out the usage and the pointer to `--help` at its end.
 fn one_line(message: &str) -> String {
     let is_end =
         |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
@@ -333,7 +334,7 @@ mod tests {
             .collect()
     }
 
-    /// Returns the arguments that a command needs besides the given option.
+    /// Returns the other arguments that a command needs if the given option is used.
     fn required(command: &str, option: &str) -> &'static [&'static str] {
         match command {
             "compare" if option == "--map" => {

@@ -1,5 +1,5 @@
-//! `--score NAME=PATH`: scores that another program computed, in any column or path of a file. The file is converted to a
-//! result file, whose manifest says where the scores come from.
+//! `--score NAME=PATH`: reads any column or path of a file as scores that another program computed. The file is
+//! converted to a result file, whose manifest says where the scores come from.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -67,24 +67,23 @@ fn of_range(text: &str) -> Option<[f64; 2]> {
     (range[0] < range[1]).then_some(range)
 }
 
-/// The options of the commands that read scores of other programs.
+/// Options for commands that read scores from other programs.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OwnScoreArguments {
-    /// Read a score that another program computed, from this column or path of the rows, e.g.
-    /// faithfulness=faithfulness, cost=usage.cost:lower or stars=rating:1..5. By default, higher is
-    /// better. The files are then rows of any format, or folders of such files; a row without a
-    /// value has no score
+    /// Read this column or path of the rows as a score that another program computed, e.g. faithfulness=faithfulness,
+    /// cost=usage.cost:lower or stars=rating:1..5. By default, higher is better. The files can then contain rows in any
+    /// format, or be folders of such files; a row without a value has no score
     #[arg(long = "score", value_name = "NAME=PATH[:lower][:MIN..MAX]")]
     pub(crate) scores: Vec<OwnScore>,
-    /// With --score, the columns of the id, e.g. id=question or id=task,language, and the column
-    /// that numbers several samples of an id, e.g. repeat=trial
+    /// With --score, the columns that form the id, e.g. id=question or id=task,language, and the column that numbers
+    /// several samples with the same id, e.g. repeat=trial
     #[arg(long = "map", value_name = "id=PATH", requires = "scores", value_parser = id_or_repeat)]
     pub(crate) mappings: Vec<Mapping>,
     #[command(flatten)]
     pub(crate) files: FileArguments,
 }
 
-/// Parses a mapping of the id or the repeat.
+/// Parses a mapping for the id or the repeat.
 fn id_or_repeat(text: &str) -> Result<Mapping, &'static str> {
     let is_known = |it: &Mapping| matches!(&*it.field(), "id" | "repeat");
     let mapping = text.parse().ok().filter(is_known);
@@ -95,18 +94,18 @@ fn id_or_repeat(text: &str) -> Result<Mapping, &'static str> {
 type Rows = IndexMap<String, ForeignRow>;
 
 impl OwnScoreArguments {
-    /// Returns `true` if any score is named.
+    /// Returns `true` if the user named any score.
     ///
     /// # Errors
-    /// Returns an error if options are set that only files with scores have.
+    /// Returns an error if options are set that apply only to files with scores.
     pub(crate) fn is_set(&self) -> Result<bool> {
         let is_set = !self.scores.is_empty();
         self.files.check(is_set, "--score NAME=PATH")?;
         Ok(is_set)
     }
 
-    /// Writes the rows of a file, or of the files in a folder, with their scores as a result file. Without ids of their own
-    /// rows have their numbers, unless they are compared by id.
+    /// Writes the rows of a file, or of the files in a folder, with their scores as a result file. Rows without ids of
+    /// their own get their numbers as ids, unless they are compared by id.
     pub(crate) fn convert(&self, name: &Path, out: &Path, needs_ids: bool) -> Result<()> {
         let files =
             Format::files_in(name).map_err(|reason| err!("{}: {reason}", name.display()))?;
@@ -142,7 +141,7 @@ impl OwnScoreArguments {
         Ok(write_foreign_rows(out, rows.into_values().collect(), run)?)
     }
 
-    /// Adds a row, or a sample of one.
+    /// Adds a row, or one sample of a row.
     fn add(&self, row: &ObjectRow, rows: &mut Rows, needs_ids: bool) -> Result<()> {
         let mapping = self.mappings.iter().find(|it| it.field() == "id");
         let id = id_of(row, mapping, needs_ids)?;
@@ -179,8 +178,8 @@ impl OwnScoreArguments {
     }
 }
 
-/// Returns the id of a row: its own, or the value of the mapping. Its position is an id only if no other file must have the
-/// same ids.
+/// Returns a row's id: its own, or the mapping's value. The row's position can be the id only if no other file must
+/// have the same ids.
 pub(crate) fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, is_needed: bool) -> Result<String> {
     let id = match mapping {
         Some(mapping) => row.mapped(mapping).and_then(text),
@@ -195,7 +194,7 @@ pub(crate) fn id_of(row: &ObjectRow, mapping: Option<&Mapping>, is_needed: bool)
 }
 
 impl OwnScore {
-    /// The identity of a score whose computation is not known: its name, direction, range and path.
+    /// Returns the identity of a score whose computation is unknown: its name, direction, range and path.
     fn identity(&self) -> MetricIdentity {
         let mut spec = MetricSpec::new(&self.name).with_direction(self.direction);
         if let Some([min, max]) = self.range {
@@ -206,7 +205,7 @@ impl OwnScore {
         MetricIdentity::of_other_program(&spec, BTreeMap::from(parameters))
     }
 
-    /// Returns the outcome in a row: a score or a verdict; none for null and an empty cell; a failure for NaN.
+    /// Returns a row's outcome: a score or a verdict, no score for null or an empty cell, and a failure for NaN.
     fn outcome(&self, row: &ObjectRow) -> Result<Outcome> {
         let value = value_at(row, &self.path).unwrap_or_default();
         let scored = |value: f64, passed: Option<bool>| {
@@ -244,7 +243,7 @@ impl OwnScore {
     }
 }
 
-/// Returns the value at a path, which is parsed if it is a cell of CSV.
+/// Returns the value at a path. If it is a CSV cell, it is parsed.
 fn value_at(row: &ObjectRow, path: &str) -> Option<Value> {
     let value = row.find(path)?;
     Some(match row.textual {

@@ -1,4 +1,4 @@
-//! `plan`: how many rows, calls and how much money a gate takes.
+//! `plan`: shows how many rows, how many calls and how much money a gate takes.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,33 +16,33 @@ use crate::metrics::Registry;
 use crate::results::{FORMAT, Results, aligned};
 use crate::stats::{DecisionPlan, plan_rows};
 
-/// The distances of the true values from the limit, in the range of the metric, unless --at has others.
+/// How far the true values are from the limit in the metric's range, unless --at sets other values.
 const DISTANCES: [f64; 4] = [0.02, 0.05, 0.07, 0.1];
 
 /// Plan how many rows a gate takes, and what they cost
 ///
-/// For each true value of the score, prints the rows of a run that ends once its gate is decided
-/// (`score --stop-when`): on average, and in 9 of 10 runs. Beside them are the rows of a sample that
-/// is large enough in 8 of 10 cases if you look once. Scores that are not pass or fail need at most
-/// as many rows.
+/// For each true value of the score, prints how many rows a run takes if it ends once its gate is decided (`score
+/// --stop-when`): on average, and in 9 of 10 runs. Next to them is the size of a sample that is large enough in 8 of 10
+/// cases if you look once. Scores that are not pass or fail need at most as many rows.
 #[derive(Debug, Args)]
 pub(super) struct PlanArguments {
     /// The gate, e.g. "polite >= 0.9"
     #[arg(value_name = "GATE")]
     gate: String,
-    /// The number of rows; by default as in --run
+    /// The number of rows; by default, as in --run
     #[arg(long, value_name = "N", required_unless_present = "run", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     rows: Option<u64>,
-    /// A result file of an earlier run, for the number of rows, the score, and what a row costs
+    /// The result file of an earlier run, used for the number of rows, the score, and the cost of a row
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
-    /// True values of the score, separated by commas; by default some on both sides of the limit, and the score of --run
+    /// True values of the score, separated by commas; by default, values on both sides of the limit, and the score of
+    /// --run
     #[arg(long, value_name = "VALUE", value_delimiter = ',')]
     at: Vec<Limit>,
     /// The maximum probability of a wrong verdict
     #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = finite)]
     alpha: f64,
-    /// The cost of a row, e.g. "12 msat"; by default as in --run
+    /// The cost of a row, e.g. "12 msat"; by default, as in --run
     #[arg(long, value_name = "AMOUNT", value_parser = parse_msats)]
     cost: Option<u64>,
     /// Print one JSON object, with unrounded numbers
@@ -55,13 +55,13 @@ pub(super) struct PlanArguments {
 struct Observed {
     rows: u64,
     score: Option<f64>,
-    /// The mean cost of a row, in millisatoshis.
+    /// The mean cost per row, in millisatoshis.
     row_msats: Option<f64>,
-    /// The calls of language models per row.
+    /// The number of language model calls per row.
     row_calls: Option<f64>,
 }
 
-/// The output of `--json`.
+/// The `--json` output.
 #[derive(Serialize)]
 struct Plan {
     format: u32,
@@ -128,7 +128,7 @@ pub(super) fn run(registry: &Registry, args: &PlanArguments) -> Result<ExitCode>
     print_report(args.json, &plan, || plan.text())
 }
 
-/// Plans each true value, in ascending order.
+/// Plans for each true value, in ascending order.
 fn planned(
     gate: &EarlyGate,
     range: ScoreRange,
@@ -145,7 +145,7 @@ fn planned(
         let around = DISTANCES
             .iter()
             .flat_map(|it| [limit - it * size, limit + it * size]);
-        // Without the digits that a sum of decimals adds.
+        // Rounding removes the digits that adding decimals introduces.
         let around = around.map(|it| (it * 1e9).round() / 1e9);
         values.extend(around.filter(|it| range.contains(*it)));
         values.extend(observed.score);
@@ -164,7 +164,7 @@ fn planned(
     Ok(values.into_iter().map(plan).collect())
 }
 
-/// Returns what a run shows about the metric of a gate, or about failed rows.
+/// Returns what a run shows about a gate's metric, or about failed rows.
 fn observed(run: &Results, metric: Option<&str>) -> Result<Observed> {
     let is_named = |name: &&str| metric.is_none_or(|it| it == *name);
     let metrics = || run.metrics().filter(is_named);

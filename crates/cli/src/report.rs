@@ -1,4 +1,4 @@
-//! `report`: writes result files as an HTML page. The page is in `results/html/`.
+//! `report`: writes result files as an HTML page. `results/html/` contains the page.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,18 +16,17 @@ use crate::results::{HtmlReport, ReportRun, ResultsError, ResultsErrorKind};
 
 /// Write result files as one HTML page: scores, distributions, rows
 ///
-/// Shows for each metric the score with its 95% interval and its denominators, the distribution,
-/// cost and time, and a table of the rows to search, sort and filter. With two files, the rows are
-/// paired by id, and rows whose verdict changed come first. The page is one file that makes no
-/// request.
+/// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost and time, and a
+/// table of the rows that you can search, sort and filter. With two files, the rows are paired by id, and rows whose
+/// verdict changed come first. The page is a single file that makes no requests.
 ///
-/// The table has at most 20,000 rows. If there are more, it keeps those whose outcome or verdict
-/// changed, those that failed, those with the worst scores, and a sample of the others; the page
-/// states how many of each. Scores, distributions and costs are of all rows.
+/// The table has at most 20,000 rows. If there are more, it keeps those whose outcome or verdict changed, those that
+/// failed, those with the worst scores, and a sample of the others; the page says how many of each it shows. Scores,
+/// distributions and costs cover all rows.
 ///
-/// The manifest, FILE.manifest.json, shows what was measured: program, metrics, judges, data, time
-/// and cost. For a metric that is not the same in both runs, the page shows what differs instead of
-/// the difference between the scores, unless --allow-different names the metric.
+/// The manifest, FILE.manifest.json, shows what was measured: program, metrics, judges, data, time and cost. If a
+/// metric is not the same in both runs, the page shows how it differs instead of the difference between the scores,
+/// unless --allow-different names the metric.
 ///
 /// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
 /// or by `Evaluate` with a program.
@@ -35,8 +34,7 @@ use crate::results::{HtmlReport, ReportRun, ResultsError, ResultsErrorKind};
 /// Exit code: 0 on success; 2 for invalid usage or input.
 #[derive(Debug, Args)]
 pub(super) struct ReportArguments {
-    /// One file written by `score --out`, or two to compare: .jsonl, .json or .csv; `-` is standard
-    /// input
+    /// One file written by `score --out`, or two to compare: .jsonl, .json or .csv; `-` is standard input
     #[arg(value_name = "RESULTS", required = true)]
     results: Vec<PathBuf>,
     #[command(flatten)]
@@ -52,20 +50,20 @@ pub(super) struct ReportArguments {
     group: Option<String>,
     #[command(flatten)]
     runs: RunArguments,
-    /// Show the difference of these metrics, separated by commas, even if they are not the same in
-    /// both runs: another version, parameter, threshold, judge, reported model or prompt
+    /// Show the score difference for these metrics, separated by commas, even if they differ between the runs in
+    /// version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     allow_different: Vec<String>,
-    /// Do not show the difference of a metric whose code changed since the first run, although its version did not, unless
-    /// --allow-different names it; without this option, a note says so
+    /// Do not show the score difference for a metric if its code changed since the first run but its version did not,
+    /// unless --allow-different names it; without this option, you just get a note
     #[arg(long)]
     strict_identity: bool,
-    /// The title of the page; the default is the names of the files
+    /// The title of the page; by default, the names of the files
     #[arg(long, value_name = "TITLE")]
     title: Option<String>,
 }
 
-/// Returns the error of a report, prefixed with the option that causes it.
+/// Creates an error for a report, prefixed with the option that causes it.
 fn of_report(error: ResultsError) -> CliError {
     match error.kind() {
         ResultsErrorKind::Output => err!("--out {error}"),

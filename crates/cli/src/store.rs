@@ -1,4 +1,4 @@
-//! `store`: shows what a store has, and removes old records.
+//! `store`: shows what a store contains, and removes old records.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use super::output::{Result, err, print};
 use crate::lm::Store;
 
-/// Show or prune the store, which keeps replies of models and other results that cost something
+/// Show or prune the store, which keeps model replies and other results that cost something
 #[derive(Debug, Args)]
 pub(super) struct StoreCommand {
     #[command(subcommand)]
@@ -24,7 +24,7 @@ pub(super) struct StoreCommand {
 enum Action {
     /// Print the number, cost and size of the records
     Info {
-        /// Read the whole file, and report the first damage
+        /// Check the whole file, and report the first damage
         #[arg(long)]
         check: bool,
     },
@@ -40,7 +40,7 @@ enum Action {
     },
 }
 
-/// The last second of the year 9999. Later times have no format.
+/// The last second of the year 9999. Later times cannot be formatted.
 const END_OF_TIME: u64 = 253_402_300_799;
 
 pub(super) fn run(args: &StoreCommand) -> Result<ExitCode> {
@@ -82,7 +82,7 @@ fn info(store: &Store, is_checked: bool) -> Result<String> {
         format!("metric evaluations     {}", info.evaluations),
         format!("total cost             {} msat", info.cost_msats),
     ];
-    // A wrong clock may have stored a later time.
+    // A clock that was wrong may have stored a later time.
     let time = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds.min(END_OF_TIME));
     let time = |seconds| humantime::format_rfc3339_seconds(time(seconds));
     lines.extend(

@@ -14,8 +14,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{io, thread};
 
-/// Several times what the deepest recursion over a tree within the limits needs. The kernel
-/// allocates a page only when it is used.
+/// Several times what the deepest recursion over a tree within the limits needs. The kernel allocates a page only when
+/// it is used.
 const STACK_BYTES: usize = 256 << 20;
 
 /// The maximum number of threads that keep working past their deadline.
@@ -23,7 +23,7 @@ const MAX_LATE: usize = 8;
 
 static LATE: AtomicUsize = AtomicUsize::new(0);
 
-/// A thread that counts in [`LATE`] until it ends.
+/// Marks a thread as late: [`LATE`] counts it until this value is dropped.
 struct Late;
 
 impl Drop for Late {
@@ -56,7 +56,7 @@ pub fn within_deadline<T: Send + 'static>(
         .name("deadline".to_owned())
         .stack_size(STACK_BYTES)
         .spawn(move || {
-            // The receiver is gone after the deadline.
+            // After the deadline, the receiver is gone.
             drop(send.send(work()));
             // Dropped last: the channel, and with it the mark that this thread is late.
             drop(detached);

@@ -2,7 +2,7 @@
 //!
 //! This crate has no stable API of its own. Use `dsrs-metrics` instead.
 //!
-//! Conversion between result files and the file formats of other programs.
+//! Converts between result files and other programs' file formats.
 //!
 //! `import/` reads the files of other programs, and `export/` writes them.
 
@@ -39,9 +39,9 @@ pub(crate) const NO_INSPECT: &str = "this program was built without it; run `car
 #[error("{message}")]
 pub struct FormatError {
     message: String,
-    /// The error of the writer that the caller passed.
+    /// The error from the writer that the caller passed.
     output: Option<io::Error>,
-    /// `true` if a file of another format causes this error.
+    /// `true` if the error may occur because the file has a different format.
     may_be_other: bool,
 }
 
@@ -56,7 +56,7 @@ impl FormatError {
         }
     }
 
-    /// Says that a file of another format causes this error.
+    /// Marks the error as one that may occur because the file has a different format.
     pub(crate) fn or_other(self) -> Self {
         Self {
             may_be_other: true,
@@ -64,7 +64,7 @@ impl FormatError {
         }
     }
 
-    /// Names the file.
+    /// Creates an error that names the file.
     pub(crate) fn at(file: &Path, reason: impl Display) -> Self {
         Self::new(format_args!("{}: {reason}", file.display()))
     }
@@ -95,14 +95,14 @@ impl From<io::Error> for FormatError {
     }
 }
 
-/// The file that is imported, for errors.
+/// The file to import, for use in errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) file: &'a Path,
 }
 
 impl Input<'_> {
-    /// Reads the file up to this number of bytes.
+    /// Reads at most this number of bytes from the start of the file.
     pub(crate) fn start(self, limit: u64) -> Result<Vec<u8>, FormatError> {
         let mut bytes = Vec::new();
         let file = File::open(self.file);
@@ -111,7 +111,7 @@ impl Input<'_> {
         Ok(bytes)
     }
 
-    /// Reads the whole file, if it has at most this number of bytes.
+    /// Reads the whole file if it has at most this number of bytes.
     pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, FormatError> {
         let size = fs::metadata(self.file).map_or(0, |found| found.len());
         if size <= limit {

@@ -1,9 +1,9 @@
-//! The `chat {model}` span of a language model call, and the `embeddings {model}` span of an embedding model call.
+//! The `chat {model}` span for a language model call, and the `embeddings {model}` span for an embedding model call.
 //!
-//! The spans' attributes follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-spans.md` of
-//! `open-telemetry/semantic-conventions-genai`), with our own attributes under `dsrs.`. A span is the child of the span
-//! that is current when the model is called. If there is none, the span forms a trace of its own: a single trace with
-//! all calls of a run would exceed what backends accept.
+//! The spans' attributes follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-spans.md` in
+//! `open-telemetry/semantic-conventions-genai`), with our own attributes under `dsrs.`. A span is the child of whatever
+//! span is current when the model is called. If there is none, the span forms its own trace: a single trace with all
+//! calls in a run would exceed what backends accept.
 
 use std::time::SystemTime;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::evaluation_event::variant;
 
-/// The providers whose names differ from those in the conventions.
+/// The providers whose names differ from those in the conventions, each with its name there.
 const PROVIDERS: [(&str, &str); 5] = [
     ("gemini", "gcp.gemini"),
     ("kimi", "moonshot_ai"),
@@ -25,16 +25,16 @@ const PROVIDERS: [(&str, &str); 5] = [
     ("xai", "x_ai"),
 ];
 
-/// The purpose of calls of embedding models.
+/// The purpose of an embedding model call.
 const EMBEDDINGS: &str = "embeddings";
 
-/// Returns `false` if no call was made, because the reply was stored or the budget did not cover it.
+/// Returns `false` if no call was made, because the reply came from the store or the budget didn't cover the call.
 pub(crate) fn is_made(call: &ObservedCall<'_>) -> bool {
     let is_refused = matches!(call.result, Some(Err(error)) if error.budget_msats().is_some());
     !is_refused && !call.reply().is_some_and(|reply| reply.cached)
 }
 
-/// Emits the span of a call that ended now.
+/// Emits the span for a call that just ended.
 pub(crate) fn emit(call: &ObservedCall<'_>, texts: bool, tracer: &SdkTracer) {
     let end_time = SystemTime::now();
     let error = match call.result {
@@ -76,7 +76,7 @@ pub(crate) fn emit(call: &ObservedCall<'_>, texts: bool, tracer: &SdkTracer) {
         .with_attributes(attributes.0)
         .start(tracer);
     if let Some((name, message)) = error {
-        // A message may quote the row.
+        // A message can quote the row.
         span.set_status(Status::error(message.filter(|_| texts).unwrap_or(name)));
     }
     span.end_with_timestamp(end_time);

@@ -25,27 +25,27 @@ use reqwest::redirect::Policy;
 
 use super::endpoint::OtelError;
 
-/// How much of a response is read, in bytes. One that reports rejected records has a few hundred.
+/// The maximum number of bytes read from a response. A response that reports rejected records takes a few hundred.
 const MAX_RESPONSE_BYTES: u64 = 64 << 10;
 
-/// The maximum length of the part of a response in an error message, in bytes.
+/// The maximum number of bytes that an error message quotes from a response.
 const MAX_MESSAGE_BYTES: usize = 200;
 
-/// The requests of both exporters, and counts of the events. An exporter repeats a request that gets no response, or a
-/// status that allows it.
+/// Sends the requests of both exporters, and counts the events. An exporter retries a request that gets no response, or
+/// a status that allows a retry.
 #[derive(Debug)]
 pub(crate) struct Collector {
     client: Client,
-    /// `true` once nothing more is sent.
+    /// `true` once nothing more will be sent.
     pub(crate) is_closed: AtomicBool,
     error: Mutex<Option<String>>,
-    /// How many events may wait.
+    /// The maximum number of events that can wait.
     pub(crate) max_waiting: u64,
     pub(crate) observed: AtomicU64,
-    /// Events whose batch was accepted or refused.
+    /// The number of events whose batch was accepted or refused.
     settled: AtomicU64,
     pub(crate) delivered: AtomicU64,
-    /// How many of the last batch the collector rejected.
+    /// How many records of the last batch the collector rejected.
     rejected: AtomicU64,
 }
 
@@ -79,7 +79,7 @@ impl Collector {
         self.observed.load(Relaxed).saturating_sub(settled)
     }
 
-    /// Counts an event before it enters the queue. A full queue drops it.
+    /// Counts an event before it enters the queue, which drops the event if it is full.
     pub(crate) fn observe(&self) {
         if self.waiting() >= self.max_waiting {
             let full = "the queue was full, because the collector is slower than the run";
@@ -88,7 +88,7 @@ impl Collector {
         self.observed.fetch_add(1, Relaxed);
     }
 
-    /// Sends a request, and reads the response.
+    /// Sends a request and reads the response.
     fn send(&self, request: Request<Bytes>) -> Result<(), Failure> {
         let is_of_events = request.uri().path().ends_with("/v1/logs");
         let no_response = |reason| (None, None, reason);
@@ -104,7 +104,7 @@ impl Collector {
         }
         let content_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let is_text = content_type.is_some_and(|it| it.starts_with("text/") || it.contains("json"));
-        // The response for spans has the same fields. Some collectors send JSON.
+        // The response for spans has the same fields. Some collectors respond with JSON.
         let response = match is_text {
             _ if body.is_empty() => Some(ExportLogsServiceResponse::default()),
             true => serde_json::from_slice(&body).ok(),
@@ -115,7 +115,7 @@ impl Collector {
             let reason = format!(
                 "expected an OTLP response, found {found}; check that the URL belongs to a collector"
             );
-            // A request with this status is not repeated.
+            // Requests with this status aren't retried.
             return Err((Some(StatusCode::BAD_REQUEST), None, reason));
         };
         let partial = response.partial_success.unwrap_or_default();
@@ -135,7 +135,7 @@ impl Collector {
     }
 }
 
-/// A status, unless there is no response, the delay that the collector asks for, and the reason.
+/// The status, if there was a response, the retry delay that the collector asked for, and the reason.
 type Failure = (Option<StatusCode>, Option<HeaderValue>, String);
 
 #[async_trait]
@@ -156,7 +156,7 @@ impl HttpClient for Collector {
     }
 }
 
-/// An exporter of events that counts them.
+/// An event exporter that counts what it sends.
 #[derive(Debug)]
 pub(crate) struct Counted {
     pub(crate) exporter: LogExporter,
@@ -181,7 +181,7 @@ impl ExportLogs for Counted {
     }
 }
 
-/// Returns the innermost reason of an error; the outer ones are too general.
+/// Returns an error's innermost reason; the outer ones are too general.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "the collector did not reply in time".to_owned();
@@ -191,10 +191,10 @@ fn reason(error: &reqwest::Error) -> String {
     innermost.unwrap_or_else(|| error.to_string())
 }
 
-/// Returns the beginning of a body, if it is text.
+/// Returns the beginning of a body if it is text.
 fn text(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).map(str::trim).unwrap_or_default();
-    // Otherwise it is protobuf.
+    // Otherwise, the body is protobuf.
     let is_text = !text.contains(|it: char| it.is_control() && !it.is_whitespace());
     let mut text = (is_text && !text.is_empty()).then(|| text.to_owned())?;
     escape::truncate(&mut text, MAX_MESSAGE_BYTES);
@@ -212,9 +212,9 @@ fn status_reason(status: StatusCode, body: &[u8]) -> String {
     format!("status {}{text}{advice}", status.as_u16())
 }
 
-/// A count of the events that [`OtelEvents`](crate::OtelEvents) sent.
+/// Counts the events that [`OtelEvents`](crate::OtelEvents) sent.
 ///
-/// It also counts the events that the collector accepted. Spans of model calls are not counted.
+/// Also counts how many of these events the collector accepted. Spans for model calls are not counted.
 ///
 /// The [`Display`](fmt::Display) implementation writes a sentence such as `12 of 500 events were not delivered to
 /// http://localhost:4318: connection refused`, or `500 events were delivered to ..`.
@@ -227,7 +227,7 @@ pub struct Delivery {
     pub events: u64,
     /// The number of score events that the collector accepted.
     pub delivered_events: u64,
-    /// The last error, if any, of events or spans.
+    /// The last error for an event or a span, if any.
     ///
     /// The error is kept even if the batch was delivered later.
     pub error: Option<String>,

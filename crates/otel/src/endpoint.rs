@@ -1,4 +1,4 @@
-//! The collector's URL, the exporters' environment variables, and the errors about them.
+//! The collector's URL, the exporters' environment variables, and the errors they can cause.
 
 use std::time::Duration;
 use std::{env, fmt};
@@ -6,10 +6,10 @@ use std::{env, fmt};
 use dsrs_metrics_values::messages::escape;
 use reqwest::Url;
 
-/// The variable with the collector's base URL.
+/// The environment variable that contains the collector's base URL.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// The variable with the time limit of an export, in milliseconds.
+/// The environment variable that contains the time limit for an export, in milliseconds.
 const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
 
 /// The address of a collector on the same machine.
@@ -54,7 +54,8 @@ impl OtelError {
     }
 }
 
-/// Returns the collector's base URL without a trailing slash: this one, the one in the environment, or this machine's.
+/// Returns the collector's base URL without a trailing slash: `url` if given, otherwise the one in the environment,
+/// otherwise this machine's.
 pub(crate) fn base_url(url: Option<&str>) -> Result<String, OtelError> {
     let url = match url {
         Some(url) => url.to_owned(),
@@ -68,7 +69,7 @@ fn parse(text: &str) -> Result<String, OtelError> {
         OtelError::url(text, &format!("{error}; use a URL like {DEFAULT_ENDPOINT}"))
     })?;
     if !url.username().is_empty() || url.password().is_some() {
-        // The name may be a key too. Both calls fail only for URLs without a host.
+        // The user name can also be a key. Both calls fail only for URLs without a host.
         let _ = url.set_password(None);
         let _ = url.set_username("");
         return Err(OtelError::url(
@@ -109,7 +110,7 @@ pub(crate) fn timeout() -> Result<Duration, OtelError> {
     }
 }
 
-/// Returns the value of a variable. An empty one counts as unset.
+/// Returns the value of an environment variable. An empty variable counts as unset.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
 }

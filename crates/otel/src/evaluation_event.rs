@@ -1,6 +1,6 @@
 //! The `gen_ai.evaluation.result` event for one metric and one row.
 //!
-//! The event's attributes and body follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` of
+//! The event's attributes and body follow the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` in
 //! `open-telemetry/semantic-conventions-genai`). The event also has the attributes that pydantic-evals adds in the same
 //! namespace (`pydantic_evals/_otel_emit.py`), and our own under `dsrs.`.
 
@@ -39,7 +39,7 @@ pub(crate) struct EvaluationEvent<'a> {
     pub(crate) detail: Detail,
 }
 
-/// A row, when it was evaluated if that is known, and the evaluated span or response, which its attributes name.
+/// A row, the time of its evaluation if known, and the evaluated span or response if the row's attributes name one.
 pub(crate) struct EvaluatedRow<'a> {
     id: &'a str,
     time: Option<SystemTime>,
@@ -48,8 +48,7 @@ pub(crate) struct EvaluatedRow<'a> {
 }
 
 impl<'a> EvaluatedRow<'a> {
-    /// Reads the attributes `trace_id` and `span_id`, in hexadecimal digits, and `response_id`. Invalid ids are
-    /// ignored.
+    /// Reads the attributes `trace_id` and `span_id` (in hexadecimal) and `response_id`. Invalid ids are ignored.
     pub(crate) fn new(
         id: &'a str,
         time: Option<SystemTime>,
@@ -75,8 +74,8 @@ impl<'a> EvaluatedRow<'a> {
 }
 
 impl EvaluationEvent<'_> {
-    /// Returns `true` if the result has an event. A row that only counts towards a score of all rows has no result of
-    /// its own.
+    /// Returns `true` if an event is sent for the result. A row that only counts towards a score over all rows has no
+    /// result of its own.
     pub(crate) fn is_emitted(&self) -> bool {
         match self.score.outcome {
             ResultOutcome::Counted => false,
@@ -85,7 +84,7 @@ impl EvaluationEvent<'_> {
         }
     }
 
-    /// Writes the event into a record. Its label is `pass` or `fail`, or the outcome of a row without a score.
+    /// Writes the event to a record. Its label is `pass` or `fail`, or the outcome if the row has no score.
     pub(crate) fn write(
         &self,
         record: &mut impl LogRecord,
@@ -139,7 +138,7 @@ impl EvaluationEvent<'_> {
     }
 }
 
-/// Returns the kind of a metric's error, such as `timed_out`, or the kind of the model's error behind it.
+/// Returns the kind of a metric's error, such as `timed_out`, or the kind of the model's error that caused it.
 pub(crate) fn error_type(error: &MetricError) -> String {
     let sources = std::iter::successors(error.source(), |&error| error.source());
     let mut causes = sources.filter_map(|cause| cause.downcast_ref::<LmError>());
@@ -147,17 +146,17 @@ pub(crate) fn error_type(error: &MetricError) -> String {
     of_model.unwrap_or_else(|| variant(error.kind()))
 }
 
-/// Returns the name of an enum's variant in snake case.
+/// Returns an enum variant's name in snake case.
 pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
     let text = format!("{value:?}");
     let name = text.split(|it: char| !it.is_alphanumeric()).next();
     name.unwrap_or_default().to_snake_case()
 }
 
-/// The name and the value of an attribute.
+/// An attribute's name and value.
 pub(crate) type Attribute = (&'static str, AnyValue);
 
-/// The attributes of each metric in a run.
+/// The attributes for each metric in a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunAttributes {
     of_run: Vec<Attribute>,
@@ -180,7 +179,7 @@ impl RunAttributes {
         }
     }
 
-    /// Returns the attributes of a metric. A metric missing from the manifest has those of the run.
+    /// Returns a metric's attributes. If the manifest doesn't list the metric, returns those of the run.
     pub(crate) fn of(&self, metric: &str) -> impl Iterator<Item = Attribute> {
         let of_metric = self.of_metrics.get(metric).into_iter().flatten();
         self.of_run.iter().chain(of_metric).cloned()

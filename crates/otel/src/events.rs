@@ -1,4 +1,4 @@
-//! [`OtelEvents`]: an observer of runs and of models.
+//! [`OtelEvents`], which observes runs and models.
 //!
 //! The file is long because each setting is documented with an example.
 
@@ -30,15 +30,15 @@ use crate::collector::{Collector, Counted, Delivery};
 use crate::endpoint::{OtelError, base_url, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluationEvent, RunAttributes, error_type};
 
-/// An observer that sends the results of a run to an OpenTelemetry collector.
+/// An observer that sends a run's results to an OpenTelemetry collector.
 ///
-/// The results are sent over OTLP/HTTP. Each metric's result for a row becomes a `gen_ai.evaluation.result` event. With
-/// [`observe_calls`](Self::observe_calls), each model call becomes a span.
+/// The results are sent over OTLP/HTTP. Each metric's result for a row becomes a `gen_ai.evaluation.result` event. If
+/// you call [`observe_calls`](Self::observe_calls), each model call becomes a span.
 ///
 /// Clones share all state.
 ///
 /// The run never waits for the collector. Call [`finish`](Self::finish) to send the remaining events and to count those
-/// that were not delivered. Call [`send`](Self::send) to resend the events of a result file.
+/// that were not delivered. Call [`send`](Self::send) to resend a result file's events.
 ///
 /// The guide's `tracing` page lists the attributes.
 ///
@@ -112,10 +112,10 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Sets whether to send the text of scores, errors and model calls.
+        /// Sets whether to send texts from scores, errors and model calls.
         ///
-        /// This text consists of explanations of scores, error messages, and judges' prompts and replies. By default,
-        /// it is not sent, because it may contain row data.
+        /// These texts are the explanations of scores, error messages, and judges' prompts and replies. By default,
+        /// they are not sent, because they may contain row data.
         ///
         /// ```
         /// # use dsrs_metrics::runs::otel::OtelEvents;
@@ -123,7 +123,7 @@ impl OtelEventsBuilder {
         /// # drop(builder);
         /// ```
         pub fn texts(texts: bool) => detail.texts = texts;
-        /// Sets whether to send an event for a row without a score.
+        /// Sets whether to send an event for rows without a score.
         ///
         /// A row has no score if a metric abstained, or if the row was gated or skipped. Its event has the label
         /// `abstained`, `gated` or `skipped` instead of a value.
@@ -147,7 +147,7 @@ impl OtelEventsBuilder {
         pub fn queue(records: usize) => queue = Some(records);
     }
 
-    /// Builds the `OtelEvents`, and starts its threads.
+    /// Builds the `OtelEvents` and starts its threads.
     ///
     /// The threads send events and spans. They connect to the collector when the first event is sent.
     ///
@@ -216,17 +216,17 @@ struct Inner {
     collector: Arc<Collector>,
     detail: Detail,
     timeout: Duration,
-    /// The current run, and the names of its metrics in the order of outcomes.
+    /// The current run, and its metrics' names in the order of the outcomes.
     run: Mutex<Arc<(RunAttributes, Vec<String>)>>,
 }
 
-/// How many events and spans may wait by default.
+/// How many events and spans can wait by default.
 const QUEUES: (usize, usize) = (65_536, 8_192);
 
-/// The number of records per batch, without and with texts: collectors accept 20 MiB by default.
+/// The number of records per batch, without and with texts. By default, collectors accept 20 MiB.
 const BATCHES: (usize, usize) = (512, 64);
 
-/// How long an incomplete batch waits for more.
+/// How long an incomplete batch waits for more records.
 const LINGER: Duration = Duration::from_millis(200);
 
 impl OtelEvents {
@@ -243,7 +243,7 @@ impl OtelEvents {
 
     /// Sends a span for each model call that a ledger records.
     ///
-    /// Calls answered from the store or rejected by the budget are not sent.
+    /// No span is sent for a call that is answered from the store or rejected by the budget.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Ledger, LmRequest, Metered, ScriptedLm};
@@ -269,9 +269,9 @@ impl OtelEvents {
         });
     }
 
-    /// Flushes all pending events and spans, and returns the counts.
+    /// Sends all pending events and spans, and returns the counts.
     ///
-    /// The method blocks the thread until everything is sent or [`timeout`](OtelEventsBuilder::timeout) has elapsed.
+    /// This method blocks the thread until everything is sent or [`timeout`](OtelEventsBuilder::timeout) has elapsed.
     /// Events and calls observed later are not sent.
     ///
     /// Dropping the last clone has the same effect.
@@ -286,7 +286,7 @@ impl OtelEvents {
         self.finish_within(self.0.timeout)
     }
 
-    /// Flushes all pending events and spans, waiting at most for the given time.
+    /// Sends all pending events and spans, but waits no longer than the given time.
     ///
     /// See [`finish`](Self::finish).
     ///
@@ -300,14 +300,14 @@ impl OtelEvents {
         self.0.finish(time)
     }
 
-    /// Sends the events of a result file, even those that the run already sent.
+    /// Sends the events for a result file, even those that the run already sent.
     ///
-    /// The method blocks the thread until all events are sent. It gives up if the collector accepts nothing for
+    /// This method blocks the thread until all events are sent. It gives up if the collector accepts nothing for
     /// [`timeout`](OtelEventsBuilder::timeout).
     ///
-    /// The events have the same attributes as the run's own events, with two exceptions. Each event has the time at
-    /// which the run ended, because a result file contains no times for its rows. `error.type` is `metric_failed` or
-    /// `program_failed`, because a result file contains no error kinds.
+    /// The events have the same attributes as the run's own events, with two exceptions. Each event has the run's end
+    /// time, because a result file doesn't contain times for its rows. `error.type` is `metric_failed` or
+    /// `program_failed`, because a result file doesn't contain error kinds.
     ///
     /// ```
     /// use std::time::Duration;
@@ -331,7 +331,7 @@ impl OtelEvents {
         let time = manifest.and_then(end_of);
         let (mut is_moving, max_waiting) = (true, self.0.collector.max_waiting / 2);
         for row in results.rows() {
-            // Once the collector is lost, the remaining events are only counted.
+            // Once the connection to the collector is lost, the remaining events are only counted.
             is_moving = is_moving && self.0.waits_for_at_most(max_waiting);
             let row_of_event = EvaluatedRow::new(&row.id, time, |name| row.attributes.get(name));
             for (metric, score) in &row.scores {
@@ -368,7 +368,7 @@ impl OtelEvents {
     }
 }
 
-/// Returns when a run ended.
+/// Returns the time when a run ended.
 fn end_of(manifest: &Manifest) -> Option<SystemTime> {
     let process = manifest.process.as_ref()?;
     let started = humantime::parse_rfc3339(&process.started).ok()?;
@@ -397,7 +397,7 @@ impl<G, P> Observer<G, P> for OtelEvents {
 }
 
 impl Inner {
-    /// Waits until at most this many events are waiting. Returns `false` if nothing was sent for the time limit.
+    /// Waits until at most this many events are waiting. Returns `false` if nothing is sent within the time limit.
     fn waits_for_at_most(&self, events: u64) -> bool {
         let (mut waiting, mut since) = (self.collector.waiting(), Instant::now());
         while waiting > events {
@@ -417,7 +417,7 @@ impl Inner {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what is waiting for up to this time. Anything added later is lost.
+    /// Sends whatever is waiting, for at most this long. Anything added later is lost.
     fn finish(&self, time: Duration) -> Delivery {
         let end = Instant::now() + time;
         // Their errors are counted elsewhere.
@@ -439,8 +439,7 @@ fn over_http<B: WithExportConfig + WithHttpConfig>(
     collector: &Arc<Collector>,
     url: String,
 ) -> B {
-    // A batch that the collector cannot accept now is sent again until it is accepted, or the last seconds of the run
-    // are over.
+    // A batch that the collector cannot accept now is resent until it is accepted or the run's last seconds are over.
     let retries = RetryPolicy::recommended()
         .with_max_retries(usize::MAX)
         .with_max_delay(Duration::from_secs(2));
@@ -451,7 +450,7 @@ fn over_http<B: WithExportConfig + WithHttpConfig>(
         .with_retry_policy(retries)
 }
 
-/// Returns the resource of `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`; by default the service is
+/// Returns the resource described by `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. The default service name is
 /// `dsrs-metrics`.
 fn resource() -> Resource {
     let resource = Resource::builder().build();

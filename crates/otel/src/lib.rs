@@ -1,9 +1,9 @@
 //! Sends results and model calls to a collector as OpenTelemetry events and spans, over OTLP/HTTP.
 //!
-//! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs, and observes the calls in a
+//! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs that can also observe the calls in a
 //! [`Ledger`](dsrs_metrics_lm::Ledger). [`Delivery`] counts the events that the collector accepted.
 //!
-//! A run never waits for the collector, and its result does not depend on the collector.
+//! A run never waits for the collector, and its results do not depend on the collector.
 //!
 //! `evaluation_event.rs` and `chat_span.rs` define the attributes. The OpenTelemetry SDK's batch processors send them
 //! through `collector.rs`.

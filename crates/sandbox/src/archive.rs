@@ -1,4 +1,4 @@
-//! Unpacks the files that a command leaves in its work directory from a tar archive.
+//! Unpacks the files that a command leaves in its work directory, given as a tar archive.
 //!
 //! The archive is untrusted: a process that ran alongside the command may have written all of it. Only regular files
 //! with a path inside the directory are unpacked; everything else is skipped.
@@ -13,17 +13,17 @@ use super::SandboxError;
 
 /// The maximum number of entries in an archive, including directories and skipped entries.
 const MAX_ENTRIES: usize = 10_000;
-/// The maximum number of path components in all unpacked files together, which bounds the number of directories.
+/// The maximum number of path components in all unpacked files together, which limits the number of directories.
 const MAX_COMPONENTS: usize = 50_000;
 const MAX_PATH_BYTES: usize = 1024;
 const MAX_NAME_BYTES: usize = 255;
 
-/// Writes the regular files of an archive to an existing, empty directory. `max_bytes` is the size
-/// at which the archive was cut off. Returns `false` if it was, or if it has too many entries.
+/// Writes an archive's regular files to an existing, empty directory. `max_bytes` is the size where the archive was cut
+/// off. Returns `false` if it was cut off, or if it has too many entries.
 ///
 /// # Errors
-/// Returns [`SandboxError::Io`] if a file cannot be written, or if the archive ends early within a file, which means
-/// that this machine did not write all of it.
+/// Returns [`SandboxError::Io`] if a file cannot be written, or if the archive ends in the middle of a file, which
+/// means that this machine did not write all of it.
 pub(super) fn unpack(archive: &Path, to: &Path, max_bytes: u64) -> Result<bool, SandboxError> {
     let written = |error| SandboxError::io(format!("writing to {}", to.display()), error);
     if is_cut_off(archive, max_bytes)? {
@@ -51,7 +51,7 @@ pub(super) fn unpack(archive: &Path, to: &Path, max_bytes: u64) -> Result<bool, 
     Ok(true)
 }
 
-/// Returns `true` if the archive has the size at which it is cut off.
+/// Returns `true` if the archive is as large as the size where it is cut off.
 pub(super) fn is_cut_off(archive: &Path, max_bytes: u64) -> Result<bool, SandboxError> {
     Ok(fs::metadata(archive).map_err(damaged)?.len() >= max_bytes)
 }
@@ -60,7 +60,7 @@ fn damaged(error: io::Error) -> SandboxError {
     SandboxError::io("reading the archive of the program's files", error)
 }
 
-/// Returns the path of an entry, or `None` if it is not a regular file inside the directory.
+/// Returns an entry's path, or `None` if it is not a regular file inside the directory.
 fn path_of_regular_file(entry: &Entry<'_, impl io::Read>) -> Option<PathBuf> {
     if entry.header().entry_type() != EntryType::Regular {
         return None;
@@ -87,8 +87,8 @@ fn create(root: &Path, path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
-/// Returns `true` if an entry contradicts an earlier one: the same file twice, or a file that is a
-/// directory elsewhere. No archive of a real directory contains such entries.
+/// Returns `true` if an entry contradicts an earlier one: the same file twice, or a file that is a directory elsewhere.
+/// An archive of a real directory never contains such entries.
 fn is_conflict(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -105,7 +105,7 @@ mod tests {
 
     use super::{MAX_ENTRIES, SandboxError, unpack};
 
-    /// Makes an archive whose entries have raw names, which `Builder` would refuse.
+    /// Creates an archive whose entries have raw names, which `Builder` would refuse.
     fn archive(entries: &[(&[u8], EntryType, &str)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (name, kind, content) in entries {

@@ -1,7 +1,7 @@
 //! Mounts that give a sandbox running as a different user access to paths that only root can enter.
 //!
 //! If the scorer runs as root, each sandbox runs as a separate user, who cannot enter `/root`. So the paths to mount in
-//! the sandbox are first mounted in a directory of that user. Only the processes of this sandbox see these mounts,
+//! the sandbox are first mounted in one of that user's directories. Only this sandbox's processes see these mounts,
 //! which disappear when the processes end.
 
 use std::fs;
@@ -11,10 +11,10 @@ use std::process::Command;
 
 use super::SandboxError;
 
-/// The subdirectory of the staged files that holds the mount points.
+/// The subdirectory of the staged files that contains the mount points.
 const MOUNTS: &str = "mounts";
 
-/// Mounts, then becomes the user and runs the rest of the command line.
+/// A script that mounts the paths, then becomes the user and runs the rest of the command line.
 const MOUNT: &str = r#"
 user=$1
 shift
@@ -26,17 +26,17 @@ shift
 exec setpriv --reuid "$user" --regid "$user" --clear-groups -- "$@"
 "#;
 
-/// The host paths that a sandbox reads, and where they are in the sandbox.
+/// The host paths that a sandbox can read, and where they are in the sandbox.
 #[derive(Debug)]
 pub(super) struct BindMounts {
-    /// The user, if paths must be mounted before the sandbox is made.
+    /// The user, if paths must be mounted before the sandbox is created.
     user: Option<u32>,
-    /// Each path, with the mount point that leads to it if it has one.
+    /// Each path, with its mount point if it has one.
     all: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
 impl BindMounts {
-    /// Makes the mount points in `staged` for the paths that this user cannot reach.
+    /// Creates mount points in `staged` for the paths that this user cannot reach.
     pub(super) fn new(
         paths: impl Iterator<Item = PathBuf>,
         user: Option<u32>,
@@ -57,7 +57,8 @@ impl BindMounts {
         Ok(Self { user, all })
     }
 
-    /// Starts a command line that mounts and becomes the user, or an empty one if there is nothing to mount.
+    /// Returns the start of a command line that mounts the paths and becomes the user. If there is nothing to mount,
+    /// the returned command is empty.
     pub(super) fn shell(&self) -> Command {
         let Some(user) = self.user else {
             return Command::new("/bin/sh");
@@ -76,7 +77,7 @@ impl BindMounts {
         command
     }
 
-    /// Returns `true` if the command from [`shell`](Self::shell) starts as root, to mount.
+    /// Returns `true` if the command from [`shell`](Self::shell) starts as root, so that it can mount paths.
     pub(super) fn starts_as_root(&self) -> bool {
         self.user.is_some()
     }
@@ -92,7 +93,7 @@ impl BindMounts {
     }
 }
 
-/// Returns `true` if every user can enter the directories above a path.
+/// Returns `true` if every user can enter all directories above a path.
 fn is_reachable(path: &Path) -> bool {
     let everyone = |dir: &Path| fs::metadata(dir).is_ok_and(|it| it.permissions().mode() & 1 != 0);
     // A path that does not exist has no mount point; the sandbox reports it.

@@ -1,4 +1,4 @@
-//! Isolation with `bwrap`, which uses Linux namespaces and needs no privileges.
+//! Isolates commands with `bwrap`, which uses Linux namespaces and needs no privileges.
 //!
 //! The file is long because the options of one command are decided together.
 
@@ -27,7 +27,7 @@ use super::{
     Job, Report, SandboxError, SandboxProvider, Termination, archive, host, seccomp, supervise,
 };
 
-/// Host paths that are mounted read-only: programs and libraries, but no home directory.
+/// Host paths that are mounted read-only. They contain programs and libraries, but no home directory.
 const SYSTEM_PATHS: [&str; 7] = [
     "/usr",
     "/bin",
@@ -38,7 +38,7 @@ const SYSTEM_PATHS: [&str; 7] = [
     "/nix/store",
 ];
 
-/// The only host configuration that is mounted: the linker's, and the time zone.
+/// The only host configuration that is mounted: the linker's configuration and the time zone.
 const CONFIG_PATHS: [&str; 5] = [
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -47,13 +47,13 @@ const CONFIG_PATHS: [&str; 5] = [
     "/etc/localtime",
 ];
 
-/// Directories below [`SYSTEM_PATHS`] with host configuration and sources instead of programs or libraries. Each is
-/// hidden by an empty directory.
+/// Directories below [`SYSTEM_PATHS`] that contain host configuration and sources instead of programs or libraries. An
+/// empty directory hides each of them.
 const HIDDEN_PATHS: [&str; 4] = ["/usr/local/etc", "/usr/local/src", "/usr/src", "/usr/etc"];
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// New namespaces and a new session, without capabilities, for the user 1000.
+/// New namespaces and a new session, without capabilities, as user 1000.
 const ISOLATION: &str = "--unshare-all --unshare-user --disable-userns --cap-drop ALL --uid 1000 --gid 1000 \
                          --hostname sandbox --die-with-parent --new-session --as-pid-1 --clearenv \
                          --setenv HOME /box/home --setenv TMPDIR /tmp --setenv LANG C.UTF-8 --setenv PYTHONNOUSERSITE 1";
@@ -63,8 +63,8 @@ const ISOLATION: &str = "--unshare-all --unshare-user --disable-userns --cap-dro
 /// This provider requires `bwrap` 0.8 or newer.
 ///
 /// The command can read the host's programs and libraries in `/usr` and `/bin`, and the paths in [`Job::readable`]. The
-/// programs in [`Job::requires`] are looked up in the host's `PATH`. The command can read the installation of each of
-/// these programs, but nothing next to it.
+/// programs in [`Job::requires`] are looked up in the host's `PATH`. For each of these programs, the command can read
+/// the installation but nothing next to it.
 ///
 /// The command can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`. All three are in memory.
 ///
@@ -104,15 +104,15 @@ const ISOLATION: &str = "--unshare-all --unshare-user --disable-userns --cap-dro
 pub struct Bubblewrap {
     program: PathBuf,
     wanted: Option<Accounting>,
-    /// `PATH`, if it differs from that of the current process.
+    /// `PATH`, if it differs from the current process's `PATH`.
     path: Option<OsString>,
-    /// The installations of required programs, each found once.
+    /// The installations of required programs. Each is looked up once.
     programs: Arc<Mutex<HashMap<Required, Found>>>,
-    /// Determined once, before the first command.
+    /// What every sandbox needs, determined once before the first command.
     system: Arc<OnceLock<Result<System, SandboxError>>>,
 }
 
-/// The names of required programs, and [`Job::folder`].
+/// The names of required programs, and the job's [`Job::folder`].
 type Required = (Vec<String>, Option<PathBuf>);
 
 type Found = Result<Programs, SandboxError>;
@@ -206,8 +206,8 @@ impl Bubblewrap {
         programs.entry(key).or_insert_with_key(find).clone()
     }
 
-    /// Writes the job's files and assembles the command, on the thread that supervises it. The
-    /// files to keep are written to `archive`.
+    /// Writes the job's files and assembles the command, on the thread that supervises the command. The files to keep
+    /// are written to `archive`.
     fn prepare(&self, job: &Job, archive: Option<&Path>) -> Result<Prepared, SandboxError> {
         let System { parent, filters } = self.system()?;
         let user = host::user_of_this_thread();
@@ -222,7 +222,7 @@ impl Bubblewrap {
         let paths = job.readable.iter().chain(installed).cloned();
         let mounts = BindMounts::new(paths, user, staged.path())?;
         let mut command = self.start(mounts.shell(), &meter, filters, archive);
-        // The sandboxed command could read the outer process's environment, so it is cleared there too.
+        // The sandboxed command could read the outer process's environment, so the environment is cleared there too.
         let path = std::env::var_os("PATH");
         command
             .env_clear()
@@ -234,7 +234,7 @@ impl Bubblewrap {
         }
         isolate(&mut command, &programs.path);
         if required(job).any(|program| program == "cargo") {
-            // Without it, cargo waits for a network before it reports a missing dependency.
+            // Otherwise, cargo waits for a network before it reports a missing dependency.
             command.args(["--setenv", "CARGO_NET_OFFLINE", "true"]);
         }
         let accounting = parent.accounting();
@@ -273,12 +273,12 @@ impl Bubblewrap {
     }
 }
 
-/// Adds the options for namespaces, privileges and environment.
+/// Adds the options for namespaces, privileges and the environment.
 fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
     bwrap.args(ISOLATION.split_whitespace());
     let system = std::env::split_paths(PATH).collect::<Vec<_>>();
     let programs = programs.iter().filter(|dir| !system.contains(dir));
-    // A directory with a colon in its name cannot be in a `PATH`.
+    // A directory whose name contains a colon cannot be in `PATH`.
     let path = std::env::join_paths(programs.chain(&system));
     bwrap
         .args(["--setenv", "PATH"])
@@ -340,12 +340,12 @@ fn mount(
     bwrap.args(["--chdir", "/box/work", "--remount-ro", "/"]);
 }
 
-/// Returns the existing directories of [`HIDDEN_PATHS`] without symbolic links in their paths.
+/// Returns the existing directories in [`HIDDEN_PATHS`] that have no symbolic links in their paths.
 fn hidden_paths() -> Vec<PathBuf> {
     let paths = HIDDEN_PATHS
         .iter()
         .filter_map(|path| fs::canonicalize(path).ok());
-    // A link may lead outside the mounted directories, where there is nothing to hide.
+    // A link can lead outside the mounted directories, where there is nothing to hide.
     let mut paths: Vec<_> = paths
         .filter(|path| path.starts_with("/usr") && path.is_dir())
         .collect();
@@ -354,7 +354,7 @@ fn hidden_paths() -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the programs that must exist: those of the job, and the one with which [`INIT`] archives files.
+/// Returns the programs that must exist: the job's programs, and the one that [`INIT`] uses to archive files.
 fn required(job: &Job) -> impl Iterator<Item = &str> {
     job.requires
         .iter()
@@ -407,7 +407,7 @@ impl SandboxProvider for Bubblewrap {
         Ok(report)
     }
 
-    /// Makes a sandbox without the row's files and looks for the required programs.
+    /// Creates a sandbox without the row's files and looks for the required programs.
     async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
         let job = Job {
             command: ":".to_owned(),

@@ -1,11 +1,11 @@
-//! Counts of passed and failed tests, parsed from the output of `cargo test`, pytest and unittest.
+//! Parses the counts of passed and failed tests from the output of `cargo test`, pytest and unittest.
 //!
 //! The program under test controls this output and can print any counts. Checking the exit code as well does not help
 //! if the program exits with 0 before the tests run.
 
 use std::cmp::Reverse;
 
-/// The number of tests that passed, failed and were skipped.
+/// How many tests passed, failed or were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// The number of tests that passed.
@@ -31,8 +31,8 @@ impl Counts {
 /// pytest and unittest, only the last summary counts. Without a summary in these formats, the function parses a line
 /// such as `24 passed; 0 failed`.
 ///
-/// If the output has summaries in several formats, the function returns the one with the fewest passed tests. A program
-/// therefore cannot improve its result by printing another summary.
+/// If the output has summaries in several formats, the function returns the counts with the fewest passed tests. A
+/// program therefore cannot improve its result by printing another summary.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::counts::{Counts, parse};
@@ -59,7 +59,7 @@ pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
     fewest_of(&[cargo, pytest, unittest]).or_else(|| fewest_of(&[list_line]))
 }
 
-/// Parses all summaries of `cargo test`.
+/// Parses all `cargo test` summaries.
 fn cargo(output: &str) -> Option<Counts> {
     let summaries = output.lines().filter_map(|line| {
         let (_, list) = line
@@ -104,7 +104,7 @@ fn unittest(output: &str) -> Option<Counts> {
     Some(Counts { passed, ..others })
 }
 
-/// Parses the last line that has only numbers of tests: `24 passed; 0 failed`.
+/// Parses the last line that contains only test counts, such as `24 passed; 0 failed`.
 fn list_line(output: &str) -> Option<Counts> {
     let is_count = |item: Option<(u64, &str)>| sum(item).is_some();
     let mut lines = output.lines().rev().map(str::trim);
@@ -113,7 +113,7 @@ fn list_line(output: &str) -> Option<Counts> {
     sum(items(list).flatten())
 }
 
-/// Splits a list such as `24 passed, 1 failed` into numbers and words. Anything else is `None`.
+/// Splits a list such as `24 passed, 1 failed` into numbers and words. Returns `None` for anything else.
 fn items<'o>(
     list: &'o str,
     separators: &'static [char],
@@ -124,7 +124,7 @@ fn items<'o>(
     })
 }
 
-/// Adds numbers up by what their words mean. `None`, if no word means tests.
+/// Adds up the numbers by what their words mean. Returns `None` if no word refers to tests.
 fn sum<'o>(items: impl IntoIterator<Item = (u64, &'o str)>) -> Option<Counts> {
     let mut sum = None;
     for (number, word) in items {

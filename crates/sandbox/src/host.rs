@@ -1,4 +1,4 @@
-//! What the host provides: user ids for sandboxes, and space for temporary files.
+//! Resources that the host provides: user ids for sandboxes, and space for temporary files.
 
 use std::fs;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use super::Limits;
 /// The user and group id of `nobody`.
 const NOBODY: u32 = 65534;
 
-/// The first user id for sandboxes. The range starting here is not used by systemd, and is larger than the maximum
+/// The first user id for sandboxes. The range that starts here is not used by systemd, and is larger than the maximum
 /// thread id (2^22).
 const FIRST: u32 = 0x7000_0000;
 
-/// Returns the user and group id for the sandbox that the current thread supervises, or `None` if the current process
-/// is not root and the sandbox runs as the same user.
+/// Returns the user and group id for the sandbox that the current thread supervises. Returns `None` if the current
+/// process isn't root, because the sandbox then runs as the same user.
 ///
-/// The kernel limits some objects per user (descriptors sent over sockets, `inotify`, memory of pipes), so sandboxes of
-/// one user could disturb each other. While the thread runs, no other thread has its id, so concurrent sandboxes have
-/// different users. In a container whose user namespace lacks these ids, all run as `nobody`.
+/// The kernel limits some objects per user (descriptors sent over sockets, `inotify`, pipe memory), so sandboxes with
+/// the same user could interfere with each other. While the thread runs, no other thread has its id, so concurrent
+/// sandboxes have different users. In a container whose user namespace lacks these ids, all sandboxes run as `nobody`.
 pub(super) fn user_of_this_thread() -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -39,7 +39,7 @@ pub(super) fn user_of_this_thread() -> Option<u32> {
     Some(if are_mapped { id } else { NOBODY })
 }
 
-/// Returns the ids that exist in a user namespace, given the text of its `uid_map`.
+/// Returns the ids that exist in a user namespace, given the text of its `uid_map` file.
 fn mapped(map: &str) -> impl Iterator<Item = Range<u64>> {
     map.lines().filter_map(|line| {
         let mut numbers = line
@@ -50,7 +50,7 @@ fn mapped(map: &str) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-/// The free space shared by all rows of this process, in MiB.
+/// The free space that all rows in this process share, in MiB.
 struct TempSpace {
     free: Semaphore,
     total: u32,
@@ -67,14 +67,14 @@ impl TempSpace {
 
     fn of(folder: &Path) -> Self {
         let free = rustix::fs::statvfs(folder);
-        // If the space is unknown, it does not limit the rows.
+        // If the free space is unknown, it does not limit the rows.
         Self::new(free.map_or(u64::MAX, |found| {
             found.f_bavail.saturating_mul(found.f_frsize) >> 20
         }))
     }
 
-    /// Reserves space for an archive of the files and for their copy. A row that needs more space than exists waits
-    /// until all of it is free; few programs leave as much as they may.
+    /// Reserves space for an archive of the files and for their copy. A row that needs more than the total waits until
+    /// all of it is free; few programs leave as much as they are allowed to.
     async fn reserve(&self, limits: &Limits) -> Option<SemaphorePermit<'_>> {
         let needed = u32::try_from(limits.file_mb.saturating_mul(2)).unwrap_or(u32::MAX);
         self.free.acquire_many(needed.min(self.total)).await.ok()

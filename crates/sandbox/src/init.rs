@@ -8,20 +8,21 @@ use super::{Limits, Report, SandboxError, Termination};
 /// reports the exit code.
 pub(super) const SHELL: &str = "/init/sh";
 
-/// The maximum limit that is passed on, to keep the programs that read it from overflowing.
+/// The maximum limit that is passed to the programs in the sandbox, so that larger values don't overflow there.
 pub(super) const MAX_LIMIT: u64 = 1 << 50;
 
-/// What [`INIT`] writes to standard error before it runs the command. If it is missing, the sandbox was not set up.
+/// What [`INIT`] writes to standard error before it runs the command. If this line is missing, the sandbox was not set
+/// up.
 pub(super) const READY: &str = "dsrs-sandbox: ready\n";
 
-/// What [`INIT`] writes instead of [`READY`], followed by the name, if a required program does not exist.
+/// What [`INIT`] writes instead of [`READY`] if a required program does not exist. The program's name follows.
 const MISSING: &str = "dsrs-sandbox: missing program: ";
 
-/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes. It
+/// The script that runs as process 1 in the sandbox. When it exits, the kernel kills all other processes. The script
 /// looks for required programs before the command runs, so the command cannot forge the answer.
 ///
-/// A lower limit of the host stays in force. The option for the number of processes is `-u` or `-p`, depending on the
-/// shell.
+/// If the host's limit is lower, it stays in force. Depending on the shell, the option for the number of processes is
+/// `-u` or `-p`.
 pub(super) const INIT: &str = r#"
 ulimit -n 512 2>/dev/null
 limit() {
@@ -51,11 +52,11 @@ fi
 exit $code
 "#;
 
-/// What [`INIT`] writes to standard error before it archives the files to keep. The messages of `tar` and its exit code
-/// follow. By then, all processes of the command are dead, so nothing else writes there.
+/// What [`INIT`] writes to standard error before it archives the files to keep. The messages and the exit code from
+/// `tar` follow. By then, all of the command's processes are dead, so nothing else writes there.
 const ARCHIVE: &str = "\ndsrs-sandbox: archive: ";
 
-/// What `tar` writes last if it could not read all files. A program may leave unreadable files.
+/// What `tar` writes last if it could not read all files. A program can leave unreadable files.
 const UNREADABLE_FILES: &str = "previous errors";
 
 /// The shell's exit code for a program that a signal killed at the file size limit.
@@ -64,7 +65,7 @@ const FILE_SIZE_SIGNAL: &str = "153";
 /// The maximum number of bytes that [`INIT`] writes after the command.
 pub(super) const ARCHIVE_BYTES: u64 = 512;
 
-/// How writing the archive of the files to keep ended.
+/// The result of archiving the files to keep.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Archived {
     /// The archive is complete, except for files that cannot be read.
@@ -94,8 +95,8 @@ pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
     (output, archived)
 }
 
-/// The script that starts `bwrap`, with descriptors for the filters, the shell that it reads, and the archive of the
-/// files to keep, if there is one. If the first argument is `join`, it waits until the process is in its cgroup.
+/// The script that starts `bwrap`, with descriptors for the filters, the shell and, if there is one, the archive of the
+/// files to keep. If the first argument is `join`, the script waits until its process is in its cgroup.
 pub(super) const START: &str = r#"
 [ "$1" != join ] || read -r _ || exit 1
 [ -z "$2" ] || exec 8>"$2"
@@ -105,7 +106,7 @@ shift 5
 exec "$@" 7</bin/sh </dev/null
 "#;
 
-/// Returns the arguments of [`INIT`] for the limits.
+/// Returns the arguments that pass the limits to [`INIT`].
 pub(super) fn init_arguments(limits: &Limits) -> [String; 4] {
     let blocks = limits.file_mb.saturating_mul(1024 * 2);
     let kib = limits.memory_mb.saturating_mul(1024);

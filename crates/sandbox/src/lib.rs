@@ -40,12 +40,12 @@ pub use host::reserve_temp_space;
 #[doc(hidden)]
 pub use work_dir::check_path;
 
-/// A command and everything it may access.
+/// A command and everything it can access.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Job {
-    /// The command line for `/bin/sh`, run in the work directory.
+    /// The command line, which `/bin/sh` runs in the work directory.
     pub command: String,
-    /// The files to create in the work directory, as pairs of relative path and content.
+    /// The files to create in the work directory, as `(relative path, content)` pairs.
     pub files: Vec<(String, String)>,
     /// Files in the work directory that the command cannot write, replace or remove.
     ///
@@ -55,7 +55,7 @@ pub struct Job {
     ///
     /// The content is copied before `files` are written.
     pub folder: Option<PathBuf>,
-    /// Other host paths that the command can read.
+    /// Additional host paths that the command can read.
     ///
     /// Each path is the same inside the sandbox.
     pub readable: Vec<PathBuf>,
@@ -74,7 +74,7 @@ pub struct Job {
     /// The command can leave behind at most 10,000 files. The total size of these files as a tar archive is limited by
     /// [`Limits::file_mb`].
     pub keep: Option<PathBuf>,
-    /// The command's resource limits.
+    /// The resource limits for the command.
     pub limits: Limits,
 }
 
@@ -87,7 +87,7 @@ pub struct Report {
     pub stdout: String,
     /// The standard error, with invalid UTF-8 replaced.
     pub stderr: String,
-    /// The wall-clock time the command took.
+    /// How long the command ran, in wall-clock time.
     pub elapsed: Duration,
 }
 
@@ -96,7 +96,7 @@ pub struct Report {
 pub enum Termination {
     /// The command exited with this code.
     ///
-    /// If a signal killed the command, the code is 128 plus the number of the signal.
+    /// If a signal killed the command, the code is 128 plus the signal number.
     Exited(i32),
     /// The command was killed at the time limit.
     TimedOut,
@@ -104,7 +104,7 @@ pub enum Termination {
     OutputLimit,
     /// The command was killed at the memory limit.
     MemoryLimit,
-    /// The command left more files than [`Job::keep`] allows, or files that are too large.
+    /// The command left more files than [`Job::keep`] allows, or files whose total size is too large.
     FilesLimit,
 }
 
@@ -142,7 +142,7 @@ pub enum SandboxError {
     /// A file's path leads outside the work directory.
     #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
     InvalidPath(String),
-    /// A limit of the job is too small.
+    /// One of the job's limits is too small.
     ///
     /// The job's files don't fit, or the command cannot start.
     #[error(
@@ -159,7 +159,7 @@ pub enum SandboxError {
     /// The files could not be written, or the process could not be started.
     #[error("{action}: {reason}")]
     Io {
-        /// The operation that failed, for the message.
+        /// The operation that failed, as named in the message.
         action: String,
         /// The operating system's error.
         reason: String,
@@ -190,18 +190,18 @@ impl SandboxError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The maximum wall-clock time of the command, in seconds.
+    /// The maximum wall-clock time for the command, in seconds.
     ///
-    /// When the limit is reached, all processes are killed. The time to set up the sandbox does not count.
+    /// When the limit is reached, all processes are killed. The limit excludes the time needed to set up the sandbox.
     ///
     /// The JSON form does not contain this limit, because the metric's `timeout_secs` sets it.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
-    /// The maximum processor time of each process, in seconds.
+    /// The maximum processor time for each process, in seconds.
     ///
     /// The default is one second more than the time limit, so the time limit is reached first.
     pub cpu_secs: Option<u64>,
-    /// The maximum memory, in MiB.
+    /// The maximum amount of memory, in MiB.
     ///
     /// The limit applies to each process, and to all processes together, including files kept in memory.
     ///
@@ -243,24 +243,24 @@ impl Limits {
         Self::default().time_secs
     }
 
-    /// Returns the limit for processor time in seconds, which is at least 1.
+    /// Returns the processor time limit in seconds, which is at least 1.
     pub fn cpu_secs(&self) -> u64 {
         self.cpu_secs
             .unwrap_or(self.time_secs.saturating_add(1))
             .max(1)
     }
 
-    /// Returns the limit on memory, in bytes.
+    /// Returns the memory limit, in bytes.
     fn memory_bytes(&self) -> u64 {
         self.memory_mb.saturating_mul(1024 * 1024)
     }
 
-    /// Returns the limit on the size of a file, in bytes.
+    /// Returns the file size limit, in bytes.
     fn file_bytes(&self) -> u64 {
         self.file_mb.saturating_mul(1024 * 1024)
     }
 
-    /// Returns the limit on output, in bytes.
+    /// Returns the output limit, in bytes.
     fn output_bytes(&self) -> u64 {
         self.output_kb.saturating_mul(1024)
     }
@@ -271,7 +271,7 @@ impl ValueType for Limits {
         TypeHelp::new("a JSON object of limits").with_example(r#"'{"memory_mb": 512}'"#);
 }
 
-/// A provider that runs untrusted commands.
+/// Runs untrusted commands in isolation.
 ///
 /// An implementation must keep the command within the job's limits and expose nothing but the job to the command. It
 /// must leave no process running when it returns or when its future is dropped. If your implementation cannot guarantee
@@ -313,7 +313,7 @@ impl ValueType for Limits {
 /// ```
 #[async_trait]
 pub trait SandboxProvider: fmt::Debug + Send + Sync {
-    /// Returns the provider's name, for reports.
+    /// Returns the provider's name, as shown in reports.
     fn name(&self) -> &str;
 
     /// Returns the mechanism that measures and limits a command's memory, if any.
@@ -335,7 +335,7 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// implementation checks nothing.
     ///
     /// # Errors
-    /// Returns a [`SandboxError`] that says why no row can be scored.
+    /// Returns a [`SandboxError`] that explains why no row can be scored.
     async fn preflight(&self, _job: &Job) -> Result<(), SandboxError> {
         Ok(())
     }

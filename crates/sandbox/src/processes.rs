@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// How long a sandbox may take to terminate after its first process is killed.
+/// How long a sandbox can take to terminate after its first process is killed.
 const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns `true` if `/proc` lists the children of a process. Without these lists, the processes of a sandbox cannot be
-/// found.
+/// Returns `true` if `/proc` lists a process's children. Without these lists, a sandbox's processes cannot be found.
 pub(super) fn is_readable() -> bool {
     Path::new("/proc/thread-self/children").exists()
 }
@@ -41,12 +40,12 @@ pub(super) fn threads(pid: u32) -> impl Iterator<Item = u32> {
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok())
 }
 
-/// Returns the first process inside the sandbox that `root` made.
+/// Returns the first process inside the sandbox that `root` created.
 pub(super) fn first(root: u32) -> Option<u32> {
     children(root).first().copied()
 }
 
-/// Returns the descendants of `root`, including children that threads other than the first started.
+/// Returns the descendants of `root`, including children started by threads other than the main thread.
 pub(super) fn descendants(root: u32) -> Vec<u32> {
     let mut all = children(root);
     let mut next = 0;
@@ -57,8 +56,8 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
     all
 }
 
-/// Kills a sandbox and waits for it. When its first process is killed, the kernel kills all others in its process
-/// namespace before the process outside returns, so none is left.
+/// Kills a sandbox and waits for it to end. When its first process is killed, the kernel kills all others in its
+/// process namespace before the outer process returns, so none is left.
 pub(super) fn kill_namespace(child: &mut Child) {
     for pid in children(child.id()) {
         kill(pid);
@@ -70,7 +69,7 @@ pub(super) fn kill_namespace(child: &mut Child) {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The sandbox was not created yet, or does not terminate.
+    // The sandbox does not exist yet, or does not terminate.
     let _ = child.kill();
     let _ = child.wait();
 }
@@ -81,26 +80,26 @@ fn kill(pid: u32) {
     }
 }
 
-/// The start of each name, followed by the process id and something unique within the process.
+/// The start of each temporary name, followed by the process id and something unique within the process.
 pub(super) const TEMPORARY_PREFIX: &str = "dsrs-sandbox-";
 
-/// Returns the prefix of the names of this process's temporary files and directories. The first call
-/// removes the files and directories of killed processes.
+/// Returns the name prefix for this process's temporary files and directories. The first call removes the temporary
+/// files and directories that killed processes left behind.
 pub(super) fn temporary_prefix() -> String {
     static LEFTOVERS: Once = Once::new();
     LEFTOVERS.call_once(|| remove_stale_files(&std::env::temp_dir()));
     format!("{TEMPORARY_PREFIX}{}-", std::process::id())
 }
 
-/// Removes the entries of dead processes, and of this one: it has none yet, and process ids repeat in containers. This
-/// is best effort: another user's entries stay.
+/// Removes the entries of dead processes and of this one. This process has no entries yet, but process ids repeat in
+/// containers. Removal is best effort: another user's entries stay.
 fn remove_stale_files(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let own = rustix::process::getpid();
         if !owner(&entry).is_some_and(|process| process == own || is_dead(process)) {
             continue;
         }
-        // Neither of these follows a symbolic link.
+        // Neither of these calls follows a symbolic link.
         let _ = match entry.file_type() {
             Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
             _ => fs::remove_file(entry.path()),
@@ -108,7 +107,7 @@ fn remove_stale_files(folder: &Path) {
     }
 }
 
-/// Returns the process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
+/// Returns the process id from the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
 pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
     let name = entry.file_name();
     let (process, _) = name

@@ -1,10 +1,10 @@
-//! Finds where the programs that a job requires are installed, through the host's `PATH`.
+//! Uses the host's `PATH` to find where the programs that a job requires are installed.
 //!
-//! Only the installation of a required program becomes visible in a sandbox: a rustup toolchain, a virtual environment
-//! with the Python that it is made from, a Python, Node or Go installation, or a directory in `/opt`. For anything
-//! else, only the executable is exposed.
+//! Only a required program's installation becomes visible in a sandbox: a rustup toolchain, a virtual environment with
+//! the Python that it is based on, a Python, Node or Go installation, or a directory in `/opt`. For anything else, only
+//! the executable is exposed.
 //!
-//! The file is long because each kind of installation is found in its own way.
+//! The file is long because each kind of installation is found in a different way.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -29,12 +29,12 @@ pub(super) struct Programs {
 pub(super) struct Search<'a> {
     /// The value of `PATH`.
     path: OsString,
-    /// The directory in which toolchain managers look for their configuration.
+    /// The directory where toolchain managers look for their configuration.
     folder: Option<&'a Path>,
     /// The paths that every sandbox contains.
     system: &'a [&'a str],
     found: Programs,
-    /// The programs and links that were followed.
+    /// The programs and links that were already followed.
     seen: BTreeSet<PathBuf>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks for programs by name. Paths, and names that the host does not have, are left out: the sandbox looks for
+    /// Looks for programs by name. Skips paths, and names that don't exist on the host, because the sandbox looks for
     /// them again.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
         Ok(self.found)
     }
 
-    /// Returns the program with this name, in a directory without symbolic links in its path.
+    /// Returns the program with this name. Its directory's path contains no symbolic links.
     fn find(&self, name: &str) -> Result<Option<PathBuf>, SandboxError> {
         let dirs = std::env::split_paths(&self.path).filter(|dir| dir.is_absolute());
         let mut candidates = dirs
@@ -80,7 +80,7 @@ impl<'a> Search<'a> {
         Ok(Some(in_real_directory(&program).unwrap_or(program)))
     }
 
-    /// Asks a toolchain manager for the program behind a proxy or shim. It must not install anything.
+    /// Asks a toolchain manager which program is behind a proxy or shim. The manager must not install anything.
     fn managed(&self, manager: &Path, name: &str) -> Result<PathBuf, SandboxError> {
         let unknown = |reason: String| {
             let command = format!("{} which {name}", manager.display());
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the installation that contains a file, or only the file.
+    /// Adds the installation that contains a file, or just the file if there is none.
     fn expose(&mut self, file: &Path) -> Result<(), SandboxError> {
         if self.system.iter().any(|dir| file.starts_with(dir)) {
             return Ok(());
@@ -169,7 +169,7 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns the path of a file without symbolic links in its directory's path.
+/// Returns a file's path after resolving symbolic links in its directory's path.
 fn in_real_directory(path: &Path) -> Option<PathBuf> {
     Some(
         fs::canonicalize(path.parent()?)
@@ -211,7 +211,7 @@ fn interpreter(program: &Path) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Returns the directory of the installation that a program belongs to, if it contains nothing else.
+/// Returns the directory of a program's installation, if the directory contains nothing else.
 fn installation(program: &Path) -> Option<PathBuf> {
     let in_opt = |root: &&Path| root.parent() == Some(Path::new("/opt")) && !root.ends_with("bin");
     let bin = program.parent().filter(|dir| dir.ends_with("bin"));
@@ -220,8 +220,8 @@ fn installation(program: &Path) -> Option<PathBuf> {
     (!is_shared(root)).then(|| root.to_owned())
 }
 
-/// Returns `true` if a directory has more than one installation, like a home directory or a prefix with many installed
-/// programs.
+/// Returns `true` if a directory contains more than one installation, such as a home directory or a prefix with many
+/// installed programs.
 fn is_shared(root: &Path) -> bool {
     let Ok(root) = fs::canonicalize(root) else {
         return true;
@@ -238,7 +238,7 @@ fn is_shared(root: &Path) -> bool {
             .is_none_or(|parent| parent == Path::new("/home"))
 }
 
-/// Returns `true` if a directory has what only a toolchain installation has.
+/// Returns `true` if a directory contains files that only a toolchain installation has.
 fn is_toolchain(root: &Path) -> bool {
     let markers = [
         "pyvenv.cfg",
@@ -258,7 +258,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes a directory of executable scripts. Content that starts with `->` is a symbolic link.
+    /// Creates a directory of executable scripts. Content that starts with `->` describes a symbolic link.
     fn host(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -276,7 +276,7 @@ mod tests {
         dir
     }
 
-    /// Looks for a program, and returns `PATH` and what is readable, relative to the directory.
+    /// Looks for a program, and returns `PATH` and the readable paths, relative to the directory.
     fn find(
         host: &Path,
         path: &[&str],
@@ -396,7 +396,7 @@ mod tests {
             &[".nvm/versions/node/v22"],
         );
         assert_found(&[node], &[dir], "node", &[dir], &[node.0]);
-        // A prefix that many programs share is not an installation, no matter what it contains.
+        // A prefix that many programs share is not an installation, regardless of its content.
         let shared = [
             (".local/bin/node", ""),
             (".local/include/node/node_version.h", ""),

@@ -1,6 +1,6 @@
-//! The seccomp filters, which define the system calls that no sandboxed command may make.
+//! The seccomp filters, which define the system calls that no sandboxed command can make.
 //!
-//! Four kinds of calls are refused. Calls that allocate memory that no process owns (System V objects, `io_uring`
+//! Four kinds of calls are refused. Calls that allocate memory not owned by any process (System V objects, `io_uring`
 //! rings, secret memory, performance counters, BPF) are refused because no limit would apply. Calls that reach objects
 //! outside all namespaces (kernel keyrings) are refused. Calls that control a different process (`ptrace` and its
 //! relatives) are refused because a program could patch the shell that reports its exit code. Sockets are refused
@@ -24,11 +24,11 @@ use tempfile::TempPath;
 use super::SandboxError;
 use super::accounting::Accounting;
 
-/// The rules of one filter. A call matches if any of its rules matches, or if it has none.
+/// The rules of one filter. A listed call matches if any of its rules matches, or if it is listed without rules.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The system calls that fail with `EPERM`. `libc` defines `memfd_secret` (447, the same number on
-/// every architecture) for some architectures only.
+/// The system calls that fail with `EPERM`. `libc` defines `memfd_secret` (447, the same number on every architecture)
+/// only on some architectures.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -58,11 +58,11 @@ const REFUSED: &[i64] = &[
 )))]
 const REFUSED: &[i64] = &[];
 
-/// The system calls that fail with `EPERM` if memory is accounted per process: files in memory that have no path, and
-/// pages that only a pipe references.
+/// The system calls that fail with `EPERM` if memory is accounted per process. They create in-memory files without a
+/// path, and pages that only a pipe references.
 const REFUSED_PER_TASK: &[i64] = &[libc::SYS_memfd_create, libc::SYS_vmsplice];
 
-/// The protocols of internet sockets: the default of the type, ICMP, TCP, UDP, ICMPv6. Others have
+/// The allowed protocols for internet sockets: the type's default, ICMP, TCP, UDP and ICMPv6. Other protocols have
 /// buffers that `/proc/net` does not list, and are rarely audited.
 const INTERNET_PROTOCOLS: &[libc::c_int] = &[
     0,
@@ -75,7 +75,7 @@ const INTERNET_PROTOCOLS: &[libc::c_int] = &[
 /// The bit that marks system calls of the x32 ABI, which share the x86-64 architecture number.
 const X32_SYSCALL_BIT: u32 = 0x4000_0000;
 
-/// Writes each compiled filter to a file that every user can read, because `bwrap` may run as another user.
+/// Writes each compiled filter to a file that every user can read, because `bwrap` may run as a different user.
 pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, SandboxError> {
     let programs = programs(accounting).map_err(|error| {
         let reason = format!(
@@ -99,8 +99,8 @@ fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
     Ok(file.into_temp_path())
 }
 
-/// Returns the filters for this architecture. The kernel applies the strictest verdict of all of them. Calls of any
-/// other architecture kill the process.
+/// Returns the filters for this architecture. The kernel applies the strictest verdict among them. Calls from any other
+/// architecture kill the process.
 fn programs(accounting: Accounting) -> Result<Vec<BpfProgram>, BackendError> {
     let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     if accounting == Accounting::PerTask {
@@ -119,7 +119,7 @@ fn programs(accounting: Accounting) -> Result<Vec<BpfProgram>, BackendError> {
     Ok(programs)
 }
 
-/// Returns a program that fails the calls matching `rules` with an error number.
+/// Returns a program that makes the calls matching `rules` fail with an error number.
 fn compile(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let refuse = SeccompAction::Errno(errno.unsigned_abs());
@@ -129,7 +129,7 @@ fn compile(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError>
     Ok(program)
 }
 
-/// Returns a condition on one argument of a call, a C `int`.
+/// Returns a condition on one argument of a call; the argument is a C `int`.
 fn argument(
     index: u8,
     operator: SeccompCmpOp,
@@ -143,7 +143,7 @@ fn argument(
     )
 }
 
-/// Returns a rule that matches if the argument is one of `is`, and `other` is none of `not`.
+/// Returns a rule that matches if the argument equals one of `is`, and `other` equals none of `not`.
 fn rule(
     is: Option<(u8, libc::c_int)>,
     (other, not): (u8, &[libc::c_int]),
@@ -180,8 +180,8 @@ fn other_sockets() -> Result<Rules, BackendError> {
     ]))
 }
 
-/// Matches `mmap` of memory that is shared and not backed by a file. Its pages outlive unmapping as long as any page of
-/// the mapping is mapped.
+/// Matches `mmap` calls for memory that is shared and not backed by a file. Even after its pages are unmapped, they
+/// exist as long as any page of the mapping is mapped.
 fn shared_anonymous_mapping() -> Result<SeccompRule, BackendError> {
     const FLAGS: u8 = 3;
     let both = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
@@ -189,8 +189,8 @@ fn shared_anonymous_mapping() -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![argument(FLAGS, mask, both)?])
 }
 
-/// Matches `setsockopt` for the size of a socket's buffers. With the default sizes, the number of sockets bounds the
-/// memory of their buffers.
+/// Matches `setsockopt` calls that set the size of a socket's buffers. With the default sizes, the number of sockets
+/// limits the memory used for buffers.
 fn socket_buffer_sizes() -> Result<Rules, BackendError> {
     let size = |option| {
         let level = argument(1, SeccompCmpOp::Eq, libc::SOL_SOCKET)?;
@@ -200,7 +200,7 @@ fn socket_buffer_sizes() -> Result<Rules, BackendError> {
     Ok(Rules::from([(libc::SYS_setsockopt, rules)]))
 }
 
-/// Returns instructions that fail x32 calls with `ENOSYS`. `seccompiler` compares system call numbers only for
+/// Returns instructions that make x32 calls fail with `ENOSYS`. `seccompiler` compares system call numbers only for
 /// equality, so the x32 variant of a refused call would pass.
 fn reject_x32() -> BpfProgram {
     const LOAD_CALL_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
@@ -243,7 +243,7 @@ mod tests {
     const HOST_ARCH: u32 = 0xC000_00F3;
     const I386: u32 = 0x4000_0003;
 
-    /// Interprets a filter like the kernel, for the instructions that it uses.
+    /// Interprets a filter as the kernel does, for the instructions that the filter uses.
     fn run(program: &BpfProgram, arch: u32, call: u32, args: [u64; 6]) -> u32 {
         let (mut at, mut loaded) = (0, 0);
         loop {
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Returns the strictest verdict of all filters, like the kernel: the smallest number.
+    /// Returns the strictest verdict among all filters, as the kernel does: the smallest number.
     fn verdict(accounting: Accounting, arch: u32, call: u32, args: [u64; 6]) -> u32 {
         let programs = programs(accounting).unwrap();
         let verdicts = programs

@@ -1,7 +1,7 @@
 //! Supervises one sandbox: reads its output, enforces its limits and waits for it.
 //!
-//! Each process is supervised by its own thread. The kernel kills a sandbox when the thread that started it terminates
-//! (`--die-with-parent`), so it must not be a pool thread.
+//! A separate thread supervises each process. The kernel kills a sandbox when the thread that started it terminates
+//! (`--die-with-parent`), so that thread must not belong to a pool.
 
 use std::io::{ErrorKind, Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -20,31 +20,31 @@ use super::{Limits, Report, SandboxError, Termination, processes};
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The maximum time to set up a sandbox. It does not count towards the command's time, because set-up may take a second
+/// The maximum time to set up a sandbox. Setup does not count towards the command's time, because it can take a second
 /// on a busy machine.
 pub(super) const SETUP_SECS: u64 = 30;
 
-/// How long the remaining output is read after all processes were killed. The streams then close immediately, but the
-/// threads that read them may run late on a busy machine.
+/// How long to keep reading the remaining output after all processes are killed. The streams close immediately after
+/// that, but the threads that read them can run late on a busy machine.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A command, and what is needed to supervise it.
+/// A command and what is needed to supervise it.
 pub(super) struct Prepared {
     pub(super) command: Command,
     pub(super) limits: Limits,
     /// If the meter must be joined, the command reads a line from standard input before it starts.
     pub(super) meter: Meter,
-    /// The number of bytes that may follow the command's output without counting as output.
+    /// How many bytes can follow the command's output without counting as output.
     pub(super) trailer: u64,
-    /// A directory that is removed once the command has terminated.
+    /// A directory that is removed after the command has terminated.
     pub(super) _dir: TempDir,
 }
 
-/// Prepares and runs a command on its own thread. If the future is dropped, the command is killed.
+/// Prepares and runs a command on a separate thread. If the future is dropped, the command is killed.
 pub(super) async fn supervise(
     prepare: impl FnOnce() -> Result<Prepared, SandboxError> + Send + 'static,
 ) -> Result<Report, SandboxError> {
-    // It is dropped with this future, and tells the thread that nobody waits any more.
+    // This value is dropped with the future, which tells the thread that nobody is waiting any more.
     let caller = Arc::new(());
     let waiting = Arc::downgrade(&caller);
     let work = move || {
@@ -64,7 +64,7 @@ struct Chunk {
 struct Run {
     prepared: Prepared,
     child: Child,
-    /// When the command's time began; `None` until the sandbox is set up.
+    /// When the command's time started; `None` until the sandbox is set up.
     ready_at: Option<Instant>,
     started: Instant,
     chunks: Receiver<Chunk>,
@@ -174,16 +174,16 @@ impl Run {
         }
     }
 
-    /// Kills what is left and assembles the report. `limit` is the exceeded limit, if any.
+    /// Kills any remaining processes and assembles the report. `limit` is the exceeded limit, if any.
     fn finish(mut self, limit: Option<Termination>, waiting: &Weak<()>) -> Report {
         let status = match limit {
-            // Both streams are closed, so the command is about to exit, but may take its time.
+            // Both streams are closed, so the command is about to exit, but that can take a while.
             None if waiting.strong_count() > 0 => self.wait(),
             _ => None,
         };
         processes::kill_namespace(&mut self.child);
         self.drain();
-        // A command may exit before its last output has been read.
+        // A command can exit before its last output has been read.
         let is_too_long = self.output_len() > self.output_limit();
         let limit = limit.or_else(|| is_too_long.then_some(Termination::OutputLimit));
         let termination = match (limit, status) {

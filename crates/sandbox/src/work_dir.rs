@@ -8,19 +8,19 @@ use tempfile::{TempDir, TempPath};
 
 use super::{Job, Limits, SandboxError, processes};
 
-/// The unit in which files take up memory, in bytes.
+/// The unit of memory for files, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// The subdirectory with the files that are copied into the work directory.
+/// The subdirectory for files that are copied into the work directory.
 pub(super) const FILES: &str = "files";
-/// The subdirectory with [`Job::read_only`].
+/// The subdirectory for the files in [`Job::read_only`].
 pub(super) const READ_ONLY: &str = "read_only";
-/// The subdirectory with the content of [`Job::program`].
+/// The subdirectory for the content of [`Job::program`].
 pub(super) const PROGRAM: &str = "program";
 
 const MIB: u64 = 1024 * 1024;
 
-/// Creates the empty file for the archive of [`Job::keep`]; it is removed when dropped.
+/// Creates the empty file for the [`Job::keep`] archive. The file is removed when the returned path is dropped.
 pub(super) fn archive() -> Result<TempPath, SandboxError> {
     let created = tempfile::Builder::new()
         .prefix(&processes::temporary_prefix())
@@ -36,11 +36,11 @@ pub(super) fn give(file: &Path, owner: u32) -> Result<(), SandboxError> {
         .map_err(|error| SandboxError::io("changing the owner of the archive", error))
 }
 
-/// Creates a temporary directory with the job's files; it is removed when dropped. `owner` is the user and group that
-/// the command runs as, if it is not the current one.
+/// Creates a temporary directory with the job's files. The directory is removed when the returned value is dropped.
+/// `owner` is the user and group that the command runs as, if they differ from the current ones.
 ///
 /// # Errors
-/// Returns [`SandboxError::LimitTooSmall`] if the files do not fit into the job's limits.
+/// Returns [`SandboxError::LimitTooSmall`] if the files exceed the job's limits.
 pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxError> {
     // Other users must not read the expected results.
     let private = fs::Permissions::from_mode(0o700);
@@ -58,7 +58,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     Ok(dir)
 }
 
-/// Checks that the files in a directory fit into the limits.
+/// Checks that the files in a directory are within the limits.
 fn check_sizes(dir: &Path, limits: &Limits) -> Result<(), SandboxError> {
     let reading = |error| SandboxError::io("reading the work directory", error);
     let mut size = 0;
@@ -94,7 +94,7 @@ fn check_sizes(dir: &Path, limits: &Limits) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// Writes the files of a job to the subdirectories of `root`.
+/// Writes the job's files to subdirectories of `root`.
 fn write_files(job: &Job, root: &Path) -> Result<(), SandboxError> {
     let [files, read_only, program] = [FILES, READ_ONLY, PROGRAM].map(|name| root.join(name));
     for dir in [&files, &read_only, &program] {
@@ -114,7 +114,7 @@ fn write_files(job: &Job, root: &Path) -> Result<(), SandboxError> {
     for (path, content) in &job.read_only {
         check_path(path)?;
         write(&read_only, path, content).map_err(|error| writing(path, error))?;
-        // It is mounted at this path, so nothing else may be copied there.
+        // The file is mounted at this path, so nothing else may be copied there.
         make_room(&files, path).map_err(|error| writing(path, error))?;
     }
     Ok(())
@@ -137,7 +137,7 @@ fn write(root: &Path, path: &str, content: &str) -> io::Result<()> {
     fs::write(make_room(root, path)?, content)
 }
 
-/// Makes room for a file: creates its directories, and removes the file that is there. Symbolic links in a copied
+/// Makes room for a file: creates its parent directories, and removes any existing file. Symbolic links in a copied
 /// directory are replaced, not followed.
 fn make_room(root: &Path, path: &str) -> io::Result<PathBuf> {
     let mut target = root.to_owned();

@@ -75,9 +75,9 @@ pub fn answer_passage_match(
 
 /// Alias for `answer_exact_match` with `frac = 1`.
 ///
-/// It passes if the normalized answer equals any reference answer, as dspy's `EM` does.
+/// This metric passes if the normalized answer equals any reference answer, as dspy's `EM` does.
 ///
-/// The alias has no `frac` parameter. In summaries and result files, its scores are named `em`.
+/// The alias has no `frac` parameter. In summaries and result files, its scores have the name `em`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Em;
@@ -138,8 +138,8 @@ pub fn f1(
 ///
 /// If a row has several reference answers, the metric uses the one with the highest F1.
 ///
-/// The score is the same as for `f1`, with one exception. If either answer is "yes", "no" or "noanswer" and the answers
-/// differ, the score is 0.
+/// The score is the same as for `f1`, with one exception: if the answers differ and either answer is "yes", "no" or
+/// "noanswer", the score is 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HotpotF1;
@@ -269,7 +269,7 @@ requires_valid! {
         at_least("rel_tolerance", metric.rel_tolerance, 0.0);
 }
 
-/// Names the answer that is equal, or the accepted ones; with a lower `frac`, compares words.
+/// Names the answer that is equal, or the accepted answers. If `frac` is below 1, compares words instead.
 fn explain_answer_exact_match(
     answers: StrOrList<'_>,
     prediction: &str,
@@ -289,7 +289,7 @@ fn explain_answer_exact_match(
     }
 }
 
-/// Compares the words of the prediction with those of the closest answer.
+/// Compares the prediction's words with those of the closest answer.
 fn explain_words(answers: StrOrList<'_>, prediction: &str, profile: Profile, _: f64) -> String {
     compared_words(&answers, prediction, |text| profile.tokens(text))
 }
@@ -336,7 +336,7 @@ fn explain_numeric_match(
     }
 }
 
-/// Returns a number, or its first digits if it is long.
+/// Returns the number, or only its first digits if it is long.
 fn shortened(number: &str) -> String {
     match number.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", &number[..end]),

@@ -1,4 +1,4 @@
-//! A score that is the weighted mean of named parts, each with the reason why it is below 1.
+//! Scores that are the weighted mean of named parts, each with the reason why it is below 1.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ use crate::contract::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Breakdown {
-    /// The weight of each part, and the part.
+    /// Each part with its weight.
     parts: Vec<(f64, Part)>,
 }
 
@@ -71,7 +71,7 @@ impl Breakdown {
         self.with_part(name, weight, value, failure)
     }
 
-    /// Creates a breakdown of checks, each with the reason if it fails. An empty reason is not shown.
+    /// Creates a breakdown from checks. Each failed check has a reason; an empty reason is not shown.
     pub(super) fn of_checks<const N: usize>(
         weights: [f64; N],
         checks: [(&'static str, Result<(), String>); N],
@@ -84,8 +84,7 @@ impl Breakdown {
         Ok(Self::new(weights, parts))
     }
 
-    /// Creates a breakdown of parts in [0, 1], each with its value and the reason why it is below
-    /// 1.
+    /// Creates a breakdown from parts in [0, 1], each with its value and the reason why it is below 1.
     pub(super) fn new<const N: usize>(
         weights: Weights<N>,
         parts: [(&'static str, (f64, Option<String>)); N],
@@ -105,12 +104,12 @@ impl Breakdown {
         )
     }
 
-    /// Returns an iterator over the parts' names and values, in order.
+    /// Returns an iterator over the names and values of the parts, in order.
     pub fn parts(&self) -> impl Iterator<Item = (&str, f64)> {
         self.parts.iter().map(|(_, part)| (&*part.name, part.value))
     }
 
-    /// Returns the reasons of all parts, joined by `; `.
+    /// Returns the reasons for all parts, joined with `; `.
     ///
     /// Returns `None` if no part has a reason.
     pub fn feedback(&self) -> Option<String> {

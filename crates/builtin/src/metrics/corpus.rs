@@ -1,11 +1,11 @@
 //! Metrics over all rows: accuracy, F1, agreement, rank correlation, calibration.
 //!
-//! A row has no score of its own. It contributes to one score for all rows, which does not depend on their order or on
-//! how they are divided; see [`CorpusState`](dsrs_metrics_core::CorpusState). A score that the rows do not determine,
-//! such as a correlation of equal values, is reported as not defined, never as 0 or NaN.
+//! A row has no score of its own. It contributes to one score over all rows, which does not depend on the order of the
+//! rows or on how they are divided; see [`CorpusState`](dsrs_metrics_core::CorpusState). If the rows do not determine a
+//! score, such as a correlation between equal values, it is reported as not defined, never as 0 or NaN.
 //!
 //! Rows that fail are not included: the headline shows how many rows the score covers, and how many failed. A missing
-//! label counts as the empty label, so it is wrong; a missing number fails the row.
+//! label counts as the empty label, so it is wrong. A missing number makes the row fail.
 //!
 //! The scores are defined as in scikit-learn 1.9 and the `krippendorff` package, version 0.9. In scikit-learn, an
 //! undefined Matthews correlation is 0.
@@ -36,7 +36,7 @@ impl LabelComparison {
         }
     }
 
-    /// Returns the labels in the form in which they are compared.
+    /// Returns the labels in the form used to compare them.
     fn folded(&self, labels: &[String]) -> Vec<String> {
         let folded = |label: &String| match self.case_sensitive {
             true => label.trim().to_owned(),
@@ -113,7 +113,7 @@ pub fn macro_f1(
 
 /// Computes the F1 of all labels together, over all rows.
 ///
-/// If all labels are included, the score equals the accuracy. Set `labels` to leave out a label such as "none".
+/// If all labels are included, the score equals the accuracy. Set `labels` to leave out a label, such as "none".
 ///
 /// ```
 /// use dsrs_metrics::metrics::MicroF1;
@@ -146,8 +146,8 @@ pub fn micro_f1(
 
 /// Computes the recall of each gold label, and returns the mean.
 ///
-/// The recall of a label is the fraction of its rows that are predicted correctly. Each label has the same weight, no
-/// matter how many rows it has.
+/// A label's recall is the fraction of its rows that are predicted correctly. Each label has the same weight, no matter
+/// how many rows it has.
 ///
 /// ```
 /// use dsrs_metrics::metrics::BalancedAccuracy;
@@ -208,7 +208,7 @@ pub fn matthews_correlation(
 ///
 /// Kappa measures agreement beyond chance. The score is undefined if all labels are equal.
 ///
-/// If you set `weights`, labels are sorted as numbers. If any label is not a number, labels are sorted as strings.
+/// If you set `weights`, labels are sorted as numbers. If any label is not a number, all labels are sorted as strings.
 ///
 /// ```
 /// use dsrs_metrics::metrics::CohenKappa;
@@ -309,7 +309,7 @@ pub fn spearman_correlation(#[gold] answer: f64, #[pred("answer")] prediction: f
 
 /// Computes the area under the ROC curve over all rows.
 ///
-/// The area measures how well a predicted number separates true rows from false ones.
+/// The area measures how well a predicted number separates true rows from false rows.
 ///
 /// The score is the probability that a true row has a higher number than a false row. A score of 0.5 means that the
 /// numbers are no better than chance. The score is undefined if all rows are true, or if all rows are false.
@@ -340,10 +340,10 @@ pub fn auroc(#[gold] answer: Truth, #[pred] probability: f64) -> ClassScores {
     scores
 }
 
-/// Checks a probability.
+/// Checks that a probability is in [0, 1].
 ///
 /// # Errors
-/// Fails if it is outside of [0, 1].
+/// Returns an error if the probability is outside of [0, 1].
 fn checked(probability: f64) -> Result<f64, String> {
     within("pred.probability", probability, [0.0, 1.0]).map(|()| probability)
 }

@@ -1,4 +1,4 @@
-//! Metrics of edit distance: error rates and similarity.
+//! Metrics based on edit distance: error rates and similarity.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::metrics::explained::{compared_words, expected_and_found};
 use crate::metrics::inputs::{self, MAX_PAIRS, are_short, without_common_ends};
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
-/// Returns a row's rate, with the counts for the rate of the corpus.
+/// Returns a row's rate, with the counts used to compute the corpus rate.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
     let counts = counts.ok_or_else(|| NoReferences.to_string())?;
     let sums = CorpusCounts::new([counts.edits, counts.length], CountFormula::EditRate);
@@ -24,7 +24,7 @@ fn prepared(text: &str, form: NormalForm, lowercase: bool) -> Cow<'_, str> {
     }
 }
 
-/// Returns the prediction and the references in the form in which they are compared.
+/// Returns the prediction and the references in the form used to compare them.
 fn sides<'a>(
     prediction: &'a str,
     answer: &'a [impl AsRef<str>],
@@ -36,7 +36,7 @@ fn sides<'a>(
     (prepared(prediction), references.collect())
 }
 
-/// Fails if the strings have too many items (characters or words) to compare.
+/// Returns an error if the strings have too many items (characters or words) to compare.
 fn bounded<'t, T: PartialEq>(
     prediction: &'t str,
     references: &'t [Cow<'_, str>],
@@ -69,13 +69,13 @@ fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(
 ///
 /// The corpus score is the total number of edits divided by the total number of words in the references.
 ///
-/// Unlike `jiwer`, the metric splits words at any whitespace, compares strings in NFC, and uses the best of several
-/// references.
+/// Unlike `jiwer`, the metric splits words at any whitespace, compares strings in NFC, and uses the best of the
+/// references if there are several.
 ///
 /// Differences in punctuation and case count as edits.
 ///
 /// A row fails with an error if its strings are too long to compare. The limit is 4 billion pairs of words. Words in
-/// the common prefix and suffix are not counted.
+/// the common prefix and suffix don't count.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Wer;
@@ -118,7 +118,7 @@ pub fn wer(
 /// Use this metric for scripts that don't put spaces between words.
 ///
 /// A row fails with an error if its strings are too long to compare. The limit is 4 billion pairs of characters.
-/// Characters in the common prefix and suffix are not counted.
+/// Characters in the common prefix and suffix don't count.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cer;
@@ -151,8 +151,8 @@ pub fn cer(
 
 /// Computes how similar the prediction is to the reference, based on edits.
 ///
-/// The score is one minus the number of edits divided by the length, in [0, 1]. The length is that of the longer
-/// string, or the total length of both strings if you set `distance=indel`.
+/// The score is one minus the number of edits divided by the length, in [0, 1]. The length is the longer string's
+/// length, or the total length of both strings if you set `distance=indel`.
 ///
 /// This metric is equivalent to `rapidfuzz`'s `normalized_similarity` over code points, but it compares strings in NFC.
 ///
@@ -197,7 +197,7 @@ pub fn edit_similarity(
     best.ok_or_else(|| NoReferences.to_string())
 }
 
-/// Compares the words of the prediction with those of the closest reference.
+/// Compares the prediction's words with those of the closest reference.
 pub(super) fn explain_words(
     answer: &StrOrList<'_>,
     prediction: &str,

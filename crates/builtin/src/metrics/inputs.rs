@@ -1,6 +1,8 @@
-//! The inputs of metrics: size limits, fields named by a metric's configuration, and the language in a configuration.
+//! Checks and reads the inputs of metrics: size limits, the fields that a metric's configuration names, and the
+//! language in a configuration.
 //!
-//! Quadratic comparisons have limits, so a row that would take minutes fails instead. Linear comparisons need none.
+//! Quadratic comparisons have limits, so a row that would take minutes fails instead. Linear comparisons need no
+//! limits.
 
 use std::borrow::Cow;
 
@@ -13,11 +15,11 @@ use crate::contract::{FieldError, Fields, Side, TypeHelp, Unscored, ValueType};
 use crate::json::{TooDeep, is_too_deep};
 use crate::syntax::Language;
 
-/// The maximum number of pairs of characters or words for an edit distance or a longest common subsequence, which then
-/// takes seconds.
+/// The maximum number of pairs of characters or words compared by an edit distance or a longest common subsequence. At
+/// this limit, the comparison takes seconds.
 pub(super) const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// The maximum number of pairs of items that are compared one by one.
+/// The maximum number of item pairs that are compared one by one.
 const MAX_COMPARISONS: u64 = 16_000_000;
 
 /// Returns `true` if strings of these byte lengths are within the limit, without counting characters or words.
@@ -25,7 +27,7 @@ pub(super) fn are_short(ours: usize, theirs: usize) -> bool {
     (ours as u64).saturating_mul(theirs as u64) <= MAX_PAIRS
 }
 
-/// Fails if two sides have too many characters, words or items to compare.
+/// Returns an error if two sides have too many characters, words or items to compare.
 pub(super) fn bounded(
     what: &str,
     ours: usize,
@@ -41,7 +43,8 @@ pub(super) fn bounded(
     ))
 }
 
-/// Fails if two lists have too many items, or items with too many characters, to compare each with each.
+/// Returns an error if two lists have too many items, or items with too many characters, to compare each item with each
+/// other one.
 pub(super) fn bounded_lists(
     [what, instead_of_items, instead]: [&str; 3],
     ours: &[impl AsRef<str>],
@@ -56,7 +59,7 @@ pub(super) fn bounded_lists(
     bounded(&what, ours, theirs, MAX_PAIRS, instead)
 }
 
-/// Returns the lengths of two lists without their common prefix and suffix, which an edit distance skips.
+/// Returns the lengths of two lists after removing their common prefix and suffix, which an edit distance skips.
 pub(super) fn without_common_ends<T: PartialEq>(ours: &[T], theirs: &[T]) -> (usize, usize) {
     let start = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count();
     let (ours, theirs) = (&ours[start..], &theirs[start..]);
@@ -65,8 +68,8 @@ pub(super) fn without_common_ends<T: PartialEq>(ours: &[T], theirs: &[T]) -> (us
     (ours.len() - end, theirs.len() - end)
 }
 
-/// Fails if comparing unordered lists would take too long. Each level of lists is visited twice: to find the pairs, and
-/// to compare them.
+/// Returns an error if comparing unordered lists would take too long. Each level of lists is visited twice: once to
+/// find the pairs, and once to compare them.
 pub(super) fn bounded_pairing(pred: &Value, gold: &Value) -> Result<(), String> {
     let ((ours, levels), (theirs, other_levels)) = (size(pred), size(gold));
     let levels = levels.min(other_levels);
@@ -80,7 +83,7 @@ pub(super) fn bounded_pairing(pred: &Value, gold: &Value) -> Result<(), String> 
     ))
 }
 
-/// Returns the number of values and the depth of nested lists.
+/// Returns the number of values and the nesting depth of lists.
 fn size(value: &Value) -> (usize, u32) {
     let (below, own): (Vec<(usize, u32)>, u32) = match value {
         Value::Array(items) => (items.iter().map(size).collect(), 1),
@@ -92,7 +95,7 @@ fn size(value: &Value) -> (usize, u32) {
     (1 + count, own + deepest)
 }
 
-/// Returns the field's value, unless it is nested too deep to be written.
+/// Returns the field's value, or an error if the value is nested too deep to be written.
 pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
     let missing = || {
         let error = *FieldError::missing(field.to_owned(), row.keys());
@@ -107,8 +110,8 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
     }
 }
 
-/// Returns the field as a string: strings unchanged, `null` as an empty string, anything else as
-/// JSON. `*` selects all fields.
+/// Returns the field as a string: a string unchanged, `null` as an empty string, anything else as JSON. `*` selects all
+/// fields.
 pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
     let text = by_name::in_fields(row, field);
     text.map_err(|error| Unscored::Field {
@@ -117,7 +120,7 @@ pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'
     })
 }
 
-/// Returns a value as a string, in the same way as [`text`].
+/// Returns a value as a string, as [`text`] does.
 pub(super) fn written(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -173,7 +176,7 @@ impl LanguageSetting {
         }
     }
 
-    /// Returns the language, and fails if this build has no parser for it.
+    /// Returns the language, or an error if this build has no parser for it.
     pub(super) fn parser(&self) -> Result<Option<Language>, String> {
         let language = self.language()?;
         if let Some(language) = language {
@@ -199,7 +202,7 @@ impl<T: Into<Self>> From<Option<T>> for LanguageSetting {
     }
 }
 
-/// An unknown name already fails here, where it was written.
+/// An unknown name is rejected here, where it was written.
 impl<'de> Deserialize<'de> for LanguageSetting {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Option::<Language>::deserialize(from).map(Self::from)

@@ -1,5 +1,5 @@
-//! Metrics that search an output for reference answers, strings or patterns, under their names in `inspect_ai` and
-//! `promptfoo`.
+//! Metrics that search an output for reference answers, strings or patterns. They have the same names as in
+//! `inspect_ai` and `promptfoo`.
 //!
 //! `docs/metrics.md` lists these names, and how the metrics differ.
 //!
@@ -15,10 +15,10 @@ use crate::syntax::RegexPattern;
 use crate::text::{Location, MatchOptions, Searchable, selected_choices};
 use crate::{ParamGroup, metric};
 
-/// Checks the strings of a row or a configuration to search an output for.
+/// Checks the strings to search for, which come from a row or a configuration.
 ///
 /// # Errors
-/// Fails if the list is empty or contains an empty string.
+/// Returns an error if the list is empty or contains an empty string.
 fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
     let is_blank = |string: &T| string.as_ref().trim().is_empty();
     match strings.iter().any(is_blank) {
@@ -74,10 +74,10 @@ pub fn includes(
 ///
 /// Whitespace and punctuation around both strings are ignored; see [`trim_punctuation`](crate::text::trim_punctuation).
 ///
-/// If you set `numeric`, reference answers that are numbers are compared by value. With `location = begin`, the first
-/// number of the output must equal the reference. With `end`, it is the last number.
+/// If you set `numeric`, reference answers that are numbers are compared by value. With `location = begin`, the
+/// output's first number must equal the reference. With `end`, its last number must.
 ///
-/// With `any`, one of the numbers must equal the reference. With `exact`, the whole output must be the number.
+/// With `any`, one of the output's numbers must equal the reference. With `exact`, the whole output must be the number.
 ///
 /// To allow a tolerance, use `numeric_match`.
 ///
@@ -136,7 +136,7 @@ pub fn matches(
 /// Returns the configured strings to search for, or the strings of the gold row if none are configured.
 ///
 /// # Errors
-/// Fails if the list is empty or contains an empty string.
+/// Returns an error if the list is empty or contains an empty string.
 pub(in crate::metrics) fn values_or<'a>(
     values: &'a [String],
     answer: &'a StrOrList<'_>,
@@ -162,7 +162,7 @@ fn valid(values: &[String]) -> Result<(), String> {
 ///
 /// Use this metric for a fixed set of labels. With one string, it is equivalent to promptfoo's `equals`.
 ///
-/// To ignore articles and punctuation too, use `answer_exact_match` or `em`.
+/// To also ignore articles and punctuation, use `answer_exact_match` or `em`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::OneOf;
@@ -294,7 +294,7 @@ pub fn contains_any(
 ///
 /// This metric is equivalent to promptfoo's `is-json` without a schema. A value that is not a string is always valid.
 ///
-/// To check for required fields too, use `format` with `require_valid_json`.
+/// To also check for required fields, use `format` with `require_valid_json`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IsJson;
@@ -321,7 +321,7 @@ pub fn is_json(
 /// This metric is equivalent to inspect's `pattern`. Only the first match in the output is used.
 ///
 /// One of the capture groups must equal a reference answer. If you set `match_all`, every capture group must equal a
-/// reference answer. Groups that don't take part in the match are ignored.
+/// reference answer. Groups that don't participate in the match are ignored.
 ///
 /// If the expression has no groups, the whole match must equal a reference answer.
 ///
@@ -424,7 +424,7 @@ requires_valid! {
 /// The metric reads the text after the last `ANSWER:`, as in `ANSWER: B`. If there is none, it reads the start of the
 /// output, as in "B", "(B) Paris" or "A and C". [`choice_labels`](crate::text::choice_labels) describes the rules.
 ///
-/// If `gold.choices` contains the choices' texts, an answer can also be the text of a choice. For example, if the
+/// If `gold.choices` contains the text of each choice, an answer can also be a choice's text. For example, if the
 /// choices are 3, 1, 4 and 2, then "3" is choice A. [`selected_choices`] describes these rules.
 ///
 /// If `gold.answer` contains a letter beyond the last choice, the row fails with an error. If the output contains such
@@ -452,10 +452,10 @@ pub fn choice(
     Ok(selected_choices(prediction, choices) == expected)
 }
 
-/// Returns the labels of the right choices, sorted.
+/// Returns the labels of the right choices in sorted order.
 ///
 /// # Errors
-/// Fails for a gold answer that is not a choice.
+/// Returns an error if the gold answer is not a choice.
 pub(in crate::metrics) fn expected_labels(
     answer: &StrOrList<'_>,
     choices: &[String],

@@ -1,19 +1,19 @@
 //! The built-in metrics.
 //!
-//! Each metric is a `#[metric]` function, with a struct of the same name. The functions call the pure functions of
+//! Each metric is a `#[metric]` function with a struct of the same name. The functions call the pure functions in
 //! [`text`](crate::text), [`retrieval`](crate::retrieval) and [`structured`](dsrs_metrics_values::json::structured).
 //!
 //! Metrics read `gold.answer` and `pred.answer` unless their documentation names other fields. If your rows use other
 //! names, map them with `--map` on the command line. Some metrics have a `field` parameter and can read any field.
 //!
-//! The metrics of the library.
+//! The library's metrics.
 #![allow(
     clippy::needless_pass_by_value,
     reason = "a metric function takes its parameters by value, and so does the function that explains its score"
 )]
 
-/// Implements `Requires` for metrics that check their parameters before the first row. A failed check is reported as
-/// the reason.
+/// Implements `Requires` for metrics that check their parameters before the first row. If a check fails, its message
+/// becomes the reason.
 macro_rules! requires_valid {
     ($($metric:ident: |$this:ident| $($check:expr),+;)*) => {$(
         impl $crate::contract::declared::requirements::Requires for $metric {
@@ -55,7 +55,7 @@ pub use breakdown::Breakdown;
 pub use inputs::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};
 
-/// Setter traits for parameters that several metrics share.
+/// Traits with setters for parameters that several metrics share.
 ///
 /// The prelude re-exports these traits as `_`.
 #[doc(hidden)]
@@ -67,7 +67,7 @@ pub mod setters {
     pub use super::sandbox::CommandSettingsSetters as _;
 }
 
-// By name, so rustc names the feature if it is not enabled.
+// These are re-exported by name, so that rustc names the feature if it is not enabled.
 #[cfg(feature = "sparql")]
 pub use self::rag::{HeritageRag, HeritageRagStrict};
 #[cfg(feature = "sandbox")]
@@ -88,7 +88,7 @@ pub use self::{
 };
 pub use crate::json::same_value;
 
-/// Returns the default proxy metrics of `ScorerBuilder`.
+/// Returns the default proxy metrics for `ScorerBuilder`.
 #[doc(hidden)]
 pub fn default_proxies() -> [std::sync::Arc<dyn crate::contract::Metric>; 3] {
     [
@@ -98,7 +98,7 @@ pub fn default_proxies() -> [std::sync::Arc<dyn crate::contract::Metric>; 3] {
     ]
 }
 
-/// Returns the default truth metrics of `ScorerBuilder`: one with a cost, then one without.
+/// Returns the default truth metrics for `ScorerBuilder`: one with a cost, then one without.
 #[doc(hidden)]
 pub fn default_truths() -> [std::sync::Arc<dyn crate::contract::Metric>; 2] {
     [

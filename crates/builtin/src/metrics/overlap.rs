@@ -17,11 +17,11 @@ use crate::{ParamGroup, metric};
 ///
 /// The score is in [0, 1]. The metric also reports corpus BLEU.
 ///
-/// BLEU (Papineni et al. 2002) is computed as in sacrebleu 2.6, and divided by 100. The score of a row uses sacrebleu's
+/// BLEU (Papineni et al. 2002) is computed as in sacrebleu 2.6, and divided by 100. A row's score uses sacrebleu's
 /// `effective_order`, but corpus BLEU does not.
 ///
 /// A row can have several references. An n-gram matches at most as many times as it occurs in the reference that
-/// contains it most often. The brevity penalty uses the reference with the closest length.
+/// contains it most often. The brevity penalty uses the reference whose length is closest.
 ///
 /// The score is 0 if the prediction or the reference is empty.
 ///
@@ -156,10 +156,10 @@ fn validate_chrf(chrf: &Chrf) -> Result<(), String> {
     valid_beta(chrf.beta)
 }
 
-/// The maximum number of word pairs (prediction times references) that ROUGE-Lsum compares.
+/// The maximum number of word pairs (words in the prediction times words in the references) that ROUGE-Lsum compares.
 const MAX_PAIRS_BY_LINE: usize = 100_000_000;
 
-/// Fails if the strings have too many words for this ROUGE. ROUGE-N takes linear time.
+/// Returns an error if the strings have too many words for this kind of ROUGE. ROUGE-N takes linear time.
 fn words_bounded(
     rouge: Rouge,
     prediction: &str,
@@ -182,7 +182,7 @@ fn words_bounded(
     }
 }
 
-/// Scores one row as F1, precision and recall. A reference with text but no words is an error.
+/// Scores one row as F1, precision and recall. Returns an error if a reference has text but no words.
 fn rouge(
     rouge: Rouge,
     prediction: &str,
@@ -253,10 +253,10 @@ rouge_metric! {
     /// F1.
     ///
     /// ROUGE-1 (Lin 2004) is computed as in `rouge-score` 0.1.2. Set `use_stemmer` to use its stemmer for English. The
-    /// corpus score is the mean.
+    /// corpus score is the mean over all rows.
     ///
     /// The score is 0 if the prediction, the reference or both are empty. Unlike in `rouge-score`, a reference without
-    /// any word is an error instead of 0. This happens if the reference is in another script and `tokens=ascii`.
+    /// any words is an error instead of 0. This happens if the reference is in a non-Latin script and `tokens=ascii`.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Rouge1;
@@ -280,7 +280,7 @@ rouge_metric! {
     /// The metric reports F1, precision and recall. If a row has several references, it uses the one with the highest
     /// F1.
     ///
-    /// The score is computed as in `rouge_1`, but for pairs. A string of one word has no pairs and scores 0.
+    /// The score is computed as in `rouge_1`, but for pairs of words. A string with one word has no pairs and scores 0.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Rouge2;
@@ -330,8 +330,8 @@ rouge_metric! {
     /// The metric counts the words of each reference line that are in a longest common subsequence with any line of the
     /// prediction. It reports F1, precision and recall.
     ///
-    /// The score is computed as in `rouge_1`, and is called `rougeLsum` in `rouge-score`. Use this metric for summaries
-    /// with one sentence per line. If both strings have one line, the score is the same as for `rouge_l`.
+    /// The score is computed as in `rouge_1`; `rouge-score` calls it `rougeLsum`. Use this metric for summaries with
+    /// one sentence per line. If both strings have one line, the score is the same as for `rouge_l`.
     ///
     /// A row with more than 100 million pairs of words, such as 10,001 × 10,001, is an error.
     ///
@@ -351,7 +351,7 @@ rouge_metric! {
     fn rouge_lsum = Rouge::Lsum;
 }
 
-/// Explains any ROUGE by the words that both sides share.
+/// Explains any kind of ROUGE by the words that both sides share.
 fn explain_rouge(answer: StrOrList<'_>, prediction: &str, words: &RougeWords, _: f64) -> String {
     compared_words(&answer, prediction, |text| words.options().words(text))
 }

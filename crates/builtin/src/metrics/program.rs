@@ -1,4 +1,4 @@
-//! Metrics of a program's run: latency, tokens and cost. They measure the program, not its answer.
+//! Metrics for a program's run: latency, tokens and cost. They measure the program, not its answer.
 
 use crate::contract::{ProgramRun, ProgramUsage};
 use dsrs_metrics::metric;

@@ -1,9 +1,10 @@
 //! Cheap checks that need no gold answer: format, keywords, length and syntax. They are free and take microseconds.
 //!
-//! Each reads the field of the prediction that the `field` parameter names (`answer` by default); `field = "*"` reads
-//! the whole prediction as JSON. A value other than a string is converted to JSON, and `null` to the empty string; a
+//! Each metric reads the prediction's field that the `field` parameter names (`answer` by default); `field = "*"` reads
+//! the whole prediction as JSON. Values other than strings are converted to JSON, and `null` to the empty string; a
 //! value nested deeper than 128 levels is an error. A configured metric's spec names the field that it reads. Rows that
-//! derive `Record` work too, but because the parameter may name any field, missing ones are found only at run time.
+//! derive `Record` work too. But because the parameter can name any field, a missing field is detected only at run
+//! time.
 //!
 //! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
@@ -25,8 +26,8 @@ use crate::text::{Searchable, count_tokens, count_words};
 ///
 /// The result is pass or fail, and the feedback names the violation.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
 /// An output of only whitespace counts as empty. JSON must follow RFC 8259, so comments, trailing commas and a
 /// surrounding code fence are invalid.
@@ -71,7 +72,7 @@ pub fn format(
 }
 
 fn json_error(text: &str) -> Option<String> {
-    // Ignored values are parsed without recursion, so any nesting depth is supported.
+    // Ignored values are parsed without recursion, so they can be nested arbitrarily deep.
     let error = serde_json::from_str::<IgnoredAny>(text).err()?;
     Some(format!("the output is not valid JSON: {error}"))
 }
@@ -97,8 +98,8 @@ fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
 ///
 /// The score is in [0, 1], and 1 is a pass. Without `partial_credit`, a score below 1 becomes 0.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
 /// Strings are compared after Unicode normalization (NFC). Unless you set `case_sensitive`, they are also case-folded,
 /// so "STRASSE" equals "straße".
@@ -154,7 +155,7 @@ pub fn keyword(
         true => "all required keywords are present and no forbidden one is".to_owned(),
         false => joined([labelled("forbidden", &found), labelled("missing", &missing)]),
     };
-    // Lists of keywords are short.
+    // Lists of keywords are short, so their lengths are exact in a float.
     let value = match (found.is_empty(), missing.len()) {
         (true, 0) => 1.0,
         (true, lacking) if partial_credit => {
@@ -184,8 +185,8 @@ fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
 /// A length below a minimum scores `length / minimum`. A length above a maximum scores `maximum / length`. If the
 /// output violates several bounds, the lowest of these scores counts.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
 /// Characters are Unicode scalar values, as in Python's `len`. [`count_words`] counts the words, and [`count_tokens`]
 /// approximates the number of tokens.
@@ -250,7 +251,7 @@ pub fn length(
     ))
 }
 
-/// Returns the minimum and maximum in each unit. If none is set, the minimum is one character.
+/// Returns the minimum and maximum for each unit. If none is set, the minimum is one character.
 fn bounds(
     chars: [Option<u64>; 2],
     words: [Option<u64>; 2],
@@ -265,11 +266,11 @@ fn bounds(
     ]
 }
 
-/// A unit, its counter, and the minimum and maximum.
+/// A unit, its counting function, and the minimum and maximum.
 type Bounds = (&'static str, fn(&str) -> usize, [Option<u64>; 2]);
 
 /// Returns the score in [0, 1] and the feedback.
-// Lengths of strings are exact in a float.
+// A float represents string lengths exactly.
 fn within_bounds(text: &str, (unit, count, bounds): &Bounds) -> (f64, String) {
     let found = count(text) as u64;
     let (share, expected) = match *bounds {
@@ -295,7 +296,7 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 
 /// Passes if the output's syntax is valid.
 ///
-/// Without a language, the metric checks that brackets and quotes are balanced. With a language, it checks that the
+/// If you set no language, the metric checks that brackets and quotes are balanced. If you set one, it checks that the
 /// code parses without error.
 ///
 /// The result is pass or fail, and the feedback shows the first error and its position.
@@ -303,13 +304,13 @@ fn validate_bounds(bounds: &[Bounds]) -> Result<(), String> {
 /// The language can be `rust`, `python`, `javascript`, `typescript`, `json`, `sql` or `bash`. It requires the `syntax`
 /// feature.
 ///
-/// Without a language, brackets in strings and comments are ignored; see [`check_balance`]. If you disable both checks
-/// and set no language, the run fails before the first row.
+/// If no language is set, brackets in strings and comments are ignored; see [`check_balance`]. If you set no language
+/// and disable both checks, the run fails before the first row.
 ///
-/// The metric reads `pred.answer` as a string. Set `field` to read another field, or to `*` for the whole prediction as
-/// JSON.
+/// The metric reads `pred.answer` as a string. Set `field` to a different field, or to `*` to read the whole prediction
+/// as JSON.
 ///
-/// Without a language, an empty string passes. To reject empty strings, use [`Format`].
+/// If no language is set, an empty string passes. To reject empty strings, use [`Format`].
 ///
 /// ```
 /// use dsrs_metrics::metrics::Syntax;

@@ -1,7 +1,6 @@
-//! Metrics of retrieval-augmented question answering: intents, entities, answers with sources, and
-//! their composites.
+//! Metrics for retrieval-augmented question answering: intents, entities, answers with sources, and composites of them.
 //!
-//! They implement the metrics of the heritage document.
+//! They implement the metrics in the heritage document.
 //!
 //! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
@@ -17,7 +16,7 @@ use crate::metrics::sparql::SparqlSyntaxValid;
 use crate::retrieval::{Relevant, Retrieved, average_precision};
 use crate::text::{EditDistance, EntityCounts, NormalForm};
 
-/// Returns a label in the form in which it is compared: NFC, lower case, without surrounding white space.
+/// Returns a label in the form used to compare it: NFC, lower case, without surrounding whitespace.
 fn label(text: &str) -> String {
     let lower = NormalForm::Nfc.apply(text.trim()).to_lowercase();
     NormalForm::Nfc.apply(&lower).into_owned()
@@ -43,7 +42,7 @@ pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &
     label(expected_intent) == label(intent)
 }
 
-/// Returns the document's pairs of intents that are easily confused.
+/// Returns the document's pairs of easily confused intents.
 fn related_intents() -> Vec<(String, String)> {
     [
         ("statistical", "exploration"),
@@ -112,7 +111,7 @@ pub fn intent_accuracy_with_fallback(
 ///
 /// The score is 1 if both lists are empty, and 0 if only one is empty.
 ///
-/// A string is read as a comma-separated list. Repeated entities count once, unless you set `distinct = false`.
+/// A string is read as a comma-separated list. Repeated entities count once unless you set `distinct = false`.
 ///
 /// The corpus score applies the same formula to the sums over all rows (micro F1).
 ///
@@ -155,7 +154,7 @@ pub fn entity_f1(
     Ok(WithCorpus::new(counts.f1(), sums))
 }
 
-/// Splits a string at commas; a list is returned unchanged.
+/// Splits a string at commas. Returns a list unchanged.
 pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
     match entities.as_one() {
         Some(text) => text.split(',').collect(),
@@ -212,8 +211,8 @@ pub fn entity_type_accuracy(
 ///
 /// The score is 0 if nothing was retrieved. The metric abstains if the row has no relevant contexts.
 ///
-/// This metric is equivalent to ragas's `IDBasedContextPrecision`, except for empty lists. The score in ragas is NaN if
-/// nothing was retrieved, and 0 if there are no relevant contexts.
+/// This metric is equivalent to ragas's `IDBasedContextPrecision`, except for empty lists. In ragas, the score is NaN
+/// if nothing was retrieved, and 0 if there are no relevant contexts.
 ///
 /// To score only the first k results, use `precision_at_k`.
 ///
@@ -264,7 +263,8 @@ pub fn context_recall_by_id(
     Some(share_of(found, relevant.relevant()))
 }
 
-/// Returns how many retrieved contexts are relevant, and how many there are; `None` without relevant contexts.
+/// Returns how many of the retrieved contexts are relevant, and how many were retrieved. Returns `None` if there are no
+/// relevant contexts.
 fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, usize)> {
     let distinct: HashSet<&str> = retrieved.iter().collect();
     let found = distinct.iter().filter(|id| relevant.grade(id) > 0.0);
@@ -360,7 +360,7 @@ requires_valid! {
     ContextRecallByDistance: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
 }
 
-/// Compares each text with the others, and returns it with whether it resembles one of them.
+/// Compares each text with the others. Returns each text with `true` if it resembles one of them.
 fn compared<'a>(
     texts: &'a [impl AsRef<str>],
     others: &'a [impl AsRef<str>],
@@ -376,14 +376,14 @@ fn compared<'a>(
     })
 }
 
-/// What has too many items to compare, and what helps.
+/// Names what has too many items to compare, and gives advice for both limits.
 const CONTEXTS: [&str; 3] = [
     "contexts",
     "retrieve fewer contexts",
     "retrieve fewer or shorter contexts",
 ];
 
-/// Returns `count / of`, and 0 if `of` is 0.
+/// Returns `count / of`, or 0 if `of` is 0.
 pub(crate) fn share_of(count: usize, of: usize) -> f64 {
     if of == 0 {
         0.0
@@ -396,7 +396,7 @@ pub(crate) fn share_of(count: usize, of: usize) -> f64 {
 ///
 /// The metric does not check whether the answer is right.
 ///
-/// The metric fails if `pred.answer` is missing or `null`. It also fails if the answer is a string or list of strings
+/// The metric fails if `pred.answer` is missing or `null`. It also fails if the answer is a string or a list of strings
 /// that contains only whitespace. In the heritage document, whitespace counts as an answer.
 ///
 /// ```
@@ -452,13 +452,13 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
 /// The formula is `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15
 /// sources_used`. The score is in [0, 1], and a score of 0.8 or more is a pass.
 ///
-/// This metric is based on `heritage_rag_metric` in the heritage document. The verdict of that metric also depends on
+/// This metric is based on `heritage_rag_metric` in the heritage document. That metric's verdict also depends on
 /// whether there is a trace.
 ///
-/// The documentation of each component describes how it differs from the document. For example, a parser checks the
-/// query, and each predicted entity matches at most one expected entity.
+/// Each component's documentation describes how the component differs from the document. For example, a parser checks
+/// the query, and each predicted entity matches at most one expected entity.
 ///
-/// The feedback combines the feedback of the components, lowest score first.
+/// The feedback combines the components' feedback, lowest score first.
 ///
 /// If the prediction lacks a component's field, the component scores 0 unless its documentation says otherwise. For
 /// example, `{intent, answer}` scores 0.4.
@@ -534,7 +534,7 @@ fn explain_entity_f1(
     Some(both).filter(|it| !it.is_empty())
 }
 
-/// Names the contexts that resemble none of the others.
+/// Lists the contexts that resemble none of the others.
 fn explain_unlike(
     label: &str,
     [contexts, others]: [&StrOrList<'_>; 2],

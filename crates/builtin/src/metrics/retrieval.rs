@@ -1,7 +1,7 @@
-//! Metrics of ranked retrieval over rows: `gold.relevant` and `pred.retrieved`.
+//! Metrics for ranked retrieval over rows: `gold.relevant` and `pred.retrieved`.
 //!
-//! A row without relevant documents cannot rank them well or badly, so these metrics abstain on it. `trec_eval` scores
-//! it 0.
+//! If a row has no relevant documents, it cannot rank them well or badly, so these metrics abstain. `trec_eval` scores
+//! such a row 0.
 
 use std::num::NonZeroUsize;
 
@@ -10,7 +10,7 @@ use crate::metric;
 use crate::metrics::explained::compared_ids;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 
-/// Returns the score at each rank; the first is the headline. `None` without relevant documents.
+/// Returns the score at each rank; the first one is the headline. Returns `None` if there are no relevant documents.
 fn at_each(
     retrieved: &Retrieved<'_>,
     relevant: &Relevant<'_>,
@@ -25,7 +25,7 @@ fn at_each(
     Some(ranks.fold(scores, |all, k| all.with(named(k), score(&ranking, k))))
 }
 
-/// Declares a metric of the first k ranks. All have the same fields and the `k` parameter.
+/// Declares a metric over the first k ranks. All these metrics have the same fields and the `k` parameter.
 macro_rules! metric_at_k {
     ($(#[$($attribute:tt)*])* fn $name:ident = $score:expr;) => {
         $(#[$($attribute)*])*
@@ -45,12 +45,12 @@ macro_rules! metric_at_k {
 metric_at_k! {
     /// Computes the fraction of the first k retrieved documents that are relevant.
     ///
-    /// This metric is equivalent to `P_k` of `trec_eval`.
+    /// This metric is equivalent to `P_k` in `trec_eval`.
     ///
-    /// `relevant` is a list of ids or a map from id to grade. `retrieved` is a ranked list of ids or a map from id to
+    /// `relevant` is a list of ids, or a map from id to grade. `retrieved` is a ranked list of ids, or a map from id to
     /// score. Ranks beyond the end of the list and repeated ids count as not relevant.
     ///
-    /// The metric abstains on a row without relevant documents.
+    /// The metric abstains if a row has no relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::PrecisionAtK;
@@ -71,9 +71,9 @@ metric_at_k! {
 metric_at_k! {
     /// Computes the fraction of the relevant documents among the first k retrieved.
     ///
-    /// This metric is equivalent to `recall_k` of `trec_eval`.
+    /// This metric is equivalent to `recall_k` in `trec_eval`.
     ///
-    /// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
+    /// The fields are the same as in `precision_at_k`. The metric abstains if a row has no relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::RecallAtK;
@@ -92,9 +92,9 @@ metric_at_k! {
 metric_at_k! {
     /// Scores 1 if a relevant document is among the first k retrieved, and 0 otherwise.
     ///
-    /// This metric is also called top-k accuracy. It is equivalent to `success_k` of `trec_eval`.
+    /// This metric is also called top-k accuracy. It is equivalent to `success_k` in `trec_eval`.
     ///
-    /// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
+    /// The fields are the same as in `precision_at_k`. The metric abstains if a row has no relevant documents.
     ///
     /// ```
     /// use dsrs_metrics::metrics::HitRate;
@@ -115,7 +115,7 @@ metric_at_k! {
 /// The score is one divided by the rank, or 0 if no relevant document was retrieved. The mean over all rows is called
 /// MRR.
 ///
-/// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
+/// The fields are the same as in `precision_at_k`. The metric abstains if a row has no relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ReciprocalRank;
@@ -144,14 +144,14 @@ pub fn reciprocal_rank(
 
 /// Computes the average precision of the retrieved documents.
 ///
-/// The score is the sum of the precision at the rank of each relevant document, divided by the number of relevant
+/// The score is the sum of the precisions at the ranks of the relevant documents, divided by the number of relevant
 /// documents. The mean over all rows is called MAP.
 ///
-/// This metric is equivalent to `map` and `map_cut_k` of `trec_eval`.
+/// This metric is equivalent to `map` and `map_cut_k` in `trec_eval`.
 ///
 /// A relevant document that was not retrieved adds 0 to the sum. All grades above 0 count the same.
 ///
-/// The fields are the same as in `precision_at_k`. The metric abstains on a row without relevant documents.
+/// The fields are the same as in `precision_at_k`. The metric abstains if a row has no relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AveragePrecision;
@@ -183,12 +183,12 @@ pub fn average_precision(
 /// Use this metric for graded relevance. It is equivalent to `trec_eval`'s `ndcg_cut_k` and scores only the first k
 /// documents.
 ///
-/// The gain of each of the first k documents is divided by `log2(rank + 1)`. The score is the sum of these gains,
+/// Each of the first k documents has a gain, which is divided by `log2(rank + 1)`. The score is the sum of these gains,
 /// divided by the same sum for the ideal ranking of the relevant documents (Järvelin and Kekäläinen 2002).
 ///
 /// The fields are the same as in `precision_at_k`. If `relevant` is a list of ids, all grades are 1.
 ///
-/// The metric abstains on a row without relevant documents.
+/// The metric abstains if a row has no relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Ndcg;

@@ -1,4 +1,4 @@
-//! Similarity of meaning, measured by an embedding model.
+//! Measures similarity of meaning with an embedding model.
 
 use crate::contract::{MetricScore, Unscored};
 use crate::judge::embed;
@@ -21,7 +21,7 @@ use crate::metrics::explained::number;
 /// This metric is called `SemanticSimilarity` in ragas and `similar` in promptfoo.
 ///
 /// **Use this metric as a proxy, never as a truth.** Two strings about the same subject have similar vectors, even if
-/// they contradict each other. The table shows scores of the static vectors of `wordllama` 0.4.0 and of MiniLM-L6-v2
+/// they contradict each other. The table shows the scores from `wordllama` 0.4.0's static vectors and from MiniLM-L6-v2
 /// (int8):
 ///
 /// | strings | wordllama | MiniLM |
@@ -39,7 +39,7 @@ use crate::metrics::explained::number;
 ///
 /// Set the model with `--embed`, `DSRS_EMBED` or `embedder`. Without a model, the run fails before the first row.
 ///
-/// The model's name is part of the metric's identity, because scores of different models are not comparable.
+/// The model's name is part of the metric's identity, because scores from different models are not comparable.
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedEmbedder;

@@ -1,5 +1,4 @@
-//! Metrics of predicted SPARQL queries: valid syntax, execution without error, and at least one
-//! result.
+//! Metrics for predicted SPARQL queries: valid syntax, execution without error, and at least one result.
 
 use std::time::Duration;
 
@@ -41,7 +40,7 @@ pub fn sparql_syntax_valid(#[pred(missing)] sparql_query: &str) -> Result<Check,
     }
 }
 
-/// Fails the row for an error that the query caused; after any other error the row has no score.
+/// Fails the row if the query caused the error. After any other error, the row has no score.
 fn fail_or_unscored(error: &SparqlError) -> Result<Check, Unscored> {
     match error.is_query_error() {
         true => Ok(Check::fail(error.to_string())),
@@ -54,8 +53,8 @@ fn fail_or_unscored(error: &SparqlError) -> Result<Check, Unscored> {
 /// The result is pass or fail, and the feedback shows the error. The query is read from `pred.sparql_query`. A missing
 /// or empty query fails.
 ///
-/// `data` is an RDF file or the URL of an endpoint; see [`SparqlStore`]. An embedded Oxigraph loads the file once for
-/// all rows and metrics.
+/// `data` is an RDF file or an endpoint's URL; see [`SparqlStore`]. An embedded Oxigraph database loads the file once
+/// for all rows and metrics.
 ///
 /// A query fails if it is invalid, is an update, uses `SERVICE`, or causes an evaluation error. It also fails if it
 /// exceeds a limit: `timeout_secs`, 50 million processed terms, 256 MiB of stored terms, or strings of 64 KiB. A query
@@ -63,7 +62,8 @@ fn fail_or_unscored(error: &SparqlError) -> Result<Check, Unscored> {
 ///
 /// If a `SELECT` has more than `max_results` solutions, the query passes, and the remaining solutions are skipped.
 ///
-/// At most four queries run at a time. The time that a query waits for other queries does not count towards its limit.
+/// At most four queries run at a time. The time that a query spends waiting for other queries does not count towards
+/// its limit.
 ///
 /// If `data` is an endpoint, the statuses 400 and 422 mean that the query is invalid. After any other failure, such as
 /// a timeout, a 5xx status or an invalid response, the row has no score. In the heritage document, the row scores 0.
@@ -147,7 +147,7 @@ pub async fn sparql_returns_results(
     #[param(default = 10)]
     timeout_secs: u64,
 ) -> Result<Check, Unscored> {
-    // One result is enough to decide.
+    // A single result is enough to decide.
     let limits = QueryLimits {
         timeout: Duration::from_secs(timeout_secs),
         max_results: 1,

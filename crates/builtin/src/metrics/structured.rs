@@ -1,4 +1,4 @@
-//! Metrics of structured extraction over rows.
+//! Metrics for structured extraction over rows.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,8 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 
 /// Computes the fraction of JSON fields that are correct.
 ///
-/// The score is in [0, 1]. The metric also reports precision, recall and the fraction that are correct for each field.
+/// The score is in [0, 1]. The metric also reports precision, recall and, for each field, the fraction that are
+/// correct.
 ///
 /// The gold answer and the prediction are JSON values, or strings that contain JSON. The fields are the leaves of a
 /// value, at any depth.
@@ -33,8 +34,8 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 ///
 /// The corpus score applies the same formula to the sums over all rows.
 ///
-/// The score of a field is named by its path, such as `/address/city`. The name `/items/*/price` covers all items of a
-/// list.
+/// A field's score is named by the field's path, such as `/address/city`. The name `/items/*/price` covers all items in
+/// a list.
 ///
 /// A field that is `null` or `{}` counts as missing. Numbers are compared by value, so 1 equals 1.0, but not "1".
 ///
@@ -95,20 +96,20 @@ pub fn json_field_accuracy(
     Ok(WithCorpus::new(scores, sums))
 }
 
-/// Both sides as JSON values, and the comparison of their fields.
+/// Both sides as JSON values, and the comparison between their fields.
 pub(super) struct Compared<'a> {
     pub(super) gold: Cow<'a, Value>,
     pub(super) pred: Cow<'a, Value>,
     pub(super) report: FieldReport,
-    /// Why the prediction is not JSON.
+    /// The reason why the prediction is not JSON.
     pub(super) invalid: Option<serde_json::Error>,
 }
 
 /// Compares the fields of both sides.
 ///
 /// # Errors
-/// Fails for a path that is not a pointer, gold that is not JSON, or values that are nested too deep or take too long
-/// to compare.
+/// Returns an error if a path is not a pointer, if the gold answer is not JSON, or if the values are nested too deep or
+/// take too long to compare.
 pub(super) fn compared<'a>(
     answer: &'a Value,
     prediction: &'a Value,
@@ -161,7 +162,8 @@ requires_valid! {
         metric.fields.iter().try_for_each(|field| pointer(field));
 }
 
-/// Checks a pointer. A path without a leading slash would name a field that no value has, and be right in every row.
+/// Checks a pointer. A path without a leading slash would name a field that no value has, so it would count as right in
+/// every row.
 fn pointer(field: &str) -> Result<(), String> {
     match field.is_empty() || field.starts_with('/') {
         true => Ok(()),
@@ -189,7 +191,7 @@ fn explain_json_field_accuracy(compared: &Compared<'_>) -> String {
     ])
 }
 
-/// Returns a path, with the values of both sides unless it stands for several values.
+/// Returns a path, with the values on both sides unless the path stands for several values.
 fn difference(gold: &Value, pred: &Value, path: &str) -> String {
     let name = escape::name(if path.is_empty() { "/" } else { path });
     match (gold.pointer(path), pred.pointer(path)) {

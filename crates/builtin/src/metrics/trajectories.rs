@@ -1,4 +1,4 @@
-//! Metrics of agents' trajectories: `gold.trajectory` and `pred.trajectory`, in any form that [`Trajectory`] reads.
+//! Metrics for agents' trajectories: `gold.trajectory` and `pred.trajectory`, in any form that [`Trajectory`] reads.
 //!
 //! `docs/metrics.md` lists how they differ from their references.
 //!
@@ -37,7 +37,7 @@ use crate::trajectory::{
 /// rule can also be a function.
 ///
 /// The rules for arguments mean the same in every mode, including `subset`. Arguments are compared as JSON, so 1 equals
-/// 1.0, and `true` does not equal 1.
+/// 1.0, but `true` does not equal 1.
 ///
 /// Texts and results are not compared.
 ///
@@ -90,11 +90,11 @@ pub fn trajectory_match(
 /// The score is in [0, 1]. The metric also reports precision and recall.
 ///
 /// The formulas are precision = common / called, recall = common / expected, and F1 = 2 common / (called + expected).
-/// `common` is the number of calls that both sides have in common, including repeated calls.
+/// `common` is the number of calls that both sides share, including repeated calls.
 ///
 /// If neither side has calls, all three scores are 1.
 ///
-/// This metric is based on `ToolCallF1` of [ragas](https://github.com/vibrantlabsai/ragas). ragas ignores repeated
+/// This metric is based on `ToolCallF1` in [ragas](https://github.com/vibrantlabsai/ragas). ragas ignores repeated
 /// calls, rounds to four digits, and scores 0 if there are no calls.
 ///
 /// ```
@@ -131,7 +131,7 @@ pub fn tool_call_f1(
 /// With `exact`, the score is 1 if the names are the same and in the same order, and 0 otherwise. If neither side has
 /// calls, the score is 1.
 ///
-/// This metric is based on `TrajectoryMatch` of [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/),
+/// This metric is based on `TrajectoryMatch` in [pydantic-evals](https://ai.pydantic.dev/evals/evaluators/agentic/),
 /// which leaves out calls that failed.
 ///
 /// ```
@@ -166,7 +166,7 @@ pub fn trajectory_f1(
 ///
 /// The score is in [0, 1]. Extra calls do not lower it.
 ///
-/// Each expected call is paired with at most one call of the same tool, and each pair has a weight. The metric chooses
+/// Each expected call is paired with at most one call to the same tool, and each pair has a weight. The metric chooses
 /// the pairs with the largest total weight. The score is this total, divided by the number of expected calls.
 ///
 /// By default, the weight of a pair is 1. If you set `arguments`, it is the fraction of arguments that are equal, out
@@ -179,8 +179,8 @@ pub fn trajectory_f1(
 ///
 /// If no call is expected, the score is 1 if the agent made no call, and 0 otherwise.
 ///
-/// This metric is based on `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval), without its
-/// judge of available tools. deepeval pairs calls greedily, and pairs only one of several equal calls.
+/// This metric is based on `ToolCorrectnessMetric` in [deepeval](https://github.com/confident-ai/deepeval), without its
+/// judge for available tools. deepeval pairs calls greedily, and pairs only one of several equal calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ToolCorrectness;
@@ -196,7 +196,7 @@ pub fn trajectory_f1(
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, arguments, _, score| {
-    // Extra calls cost nothing.
+    // Extra calls don't lower the score.
     let modes: &[MatchMode] = match order {
         _ if score == 1.0 => &[],
         CallOrder::Any if !expected.tool_calls().is_empty() => &[MatchMode::Superset],
@@ -263,9 +263,9 @@ fn ordered_counts(
 /// Two calls are the same if their tools and arguments are equal. Arguments are compared as JSON. A cycle has 2 to 100
 /// calls that repeat in the same order.
 ///
-/// Calls of the tools in `allowed` do not count. For example, you can allow a tool that waits.
+/// Calls to the tools in `allowed` do not count. For example, you can allow a tool that waits.
 ///
-/// The limits come from `AgentLoopDetectionMetric` of [deepeval](https://github.com/confident-ai/deepeval), which
+/// The limits come from `AgentLoopDetectionMetric` in [deepeval](https://github.com/confident-ai/deepeval), which
 /// counts the third equal call as a loop. deepeval compares arguments as Python strings (1 is "1"), and does not look
 /// for cycles of calls.
 ///
@@ -408,7 +408,7 @@ fn spent(trajectory: &Trajectory, count: Option<u64>, noun: &str, max: u64) -> O
     explain_with_malformed_args(trajectory, spent)
 }
 
-/// The maximum length of an explanation in bytes.
+/// The maximum length of an explanation, in bytes.
 const MAX_BYTES: usize = 2000;
 
 fn bounded(mut text: String) -> String {
@@ -424,8 +424,8 @@ fn explain_with_malformed_args(called: &Trajectory, explanation: Option<String>)
     Some(joined([explanation.unwrap_or_default(), shown])).filter(|it| !it.is_empty())
 }
 
-/// Describes why a trajectory does not match.
-/// Describes the first of the modes that finds a difference, and malformed arguments.
+/// Describes why a trajectory does not match, using the first mode that finds a difference. Also describes malformed
+/// arguments.
 fn explain_difference(
     called: &Trajectory,
     expected: &Trajectory,
@@ -485,13 +485,13 @@ fn listed(calls: &[&ToolCall]) -> String {
     more(shown.join(", "), calls.len())
 }
 
-/// Writes a call with its arguments: `` `book({"city":"Rome"})` ``.
+/// Writes a call with its arguments, as in `` `book({"city":"Rome"})` ``.
 fn written(call: &ToolCall) -> String {
     let args = match &call.args {
         Value::Object(args) if args.is_empty() => String::new(),
         args => {
             let mut args = args.clone();
-            // Otherwise the order would depend on how the library was built.
+            // If the keys weren't sorted, their order would depend on how the library was built.
             args.sort_all_objects();
             args.to_string()
         }

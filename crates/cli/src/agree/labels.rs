@@ -1,4 +1,4 @@
-//! Labels: in the rows of the result file, or in a separate file, joined by id.
+//! Labels from the rows of the result file, or from a separate file that is joined by id.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) struct Labels {
     pub(crate) labels: Vec<Label>,
     /// The location of each label that comes from a separate file.
     pub(crate) places: Vec<Option<Origin>>,
-    /// The number of labels whose id is not in the results.
+    /// The number of labels whose ids are not in the results.
     pub(crate) without_row: u64,
     /// All fields that could contain a label, for suggestions.
     known: IndexSet<String>,
@@ -57,7 +57,8 @@ impl Labels {
         Err(err!("{file}: no row has a label `{field}`{known}"))
     }
 
-    /// Reads the labels of a file, in the order of the results. Its ids are in `id`, or in the mapping.
+    /// Reads the labels in a file, in the order of the results. The ids are in `id`, or in the column that the mapping
+    /// names.
     pub(super) fn in_file(
         file: &Path,
         files: &FileArguments,
@@ -144,7 +145,7 @@ fn label(at: &Origin, field: &str, is_textual: bool, value: Option<&Value>) -> R
     Label::try_from(&value).map_err(|value| invalid_field(at, field, value))
 }
 
-/// Returns the error for a field that is neither a label nor a rating.
+/// Creates the error for a field that is neither a label nor a rating.
 pub(super) fn invalid_field(at: &Origin, field: &str, value: &Value) -> CliError {
     let found = found(value);
     err!("{at}: `{field}`: expected a bool, a number or a string, found {found}")

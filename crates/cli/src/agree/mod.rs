@@ -1,6 +1,6 @@
 //! The `agree` command, which compares the metrics of a result file with labels.
 //!
-//! `labels.rs` reads labels. The statistics are in `agreement/`.
+//! `labels.rs` reads the labels, and `agreement/` computes the statistics.
 
 mod labels;
 
@@ -28,24 +28,24 @@ use crate::messages::suggest::did_you_mean;
 use crate::metrics::Registry;
 use crate::results::{FORMAT, ResultRow, ResultScore, Results, ResultsError, RunManifest};
 
-/// The output of `--json`.
+/// The `--json` output.
 #[derive(Serialize)]
 struct Report<'a> {
     format: u32,
     rows: usize,
     label: &'a str,
-    /// The threshold that replaces the one of each metric, for the text.
+    /// The threshold that replaces each metric's own threshold, for the text output.
     #[serde(skip)]
     threshold: Option<f64>,
-    /// The number of labels whose id is not in the results.
+    /// The number of labels whose ids are not in the results.
     labels_without_row: u64,
-    /// `true` if labels from a file and rows without ids were paired by position.
+    /// `true` if the labels come from a file and were paired with rows by position, because the rows have no ids.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     paired_by_position: bool,
     /// What the run measured, if the results have a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<&'a RunManifest>,
-    /// Why the identity is unknown.
+    /// The reason why the identity is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown_identity: Option<&'a str>,
     metrics: IndexMap<&'a str, Measured<'a>>,
@@ -56,18 +56,18 @@ struct Report<'a> {
 
 #[derive(Serialize)]
 struct Measured<'a> {
-    /// What the metric is, for the text. In JSON, this is part of the run.
+    /// The metric's identity, for the text output. In JSON, this is part of the run.
     #[serde(skip)]
     identity: Option<&'a MetricIdentity>,
-    /// `true` if this program's code for the metric differs from the code that made the scores.
+    /// `true` if this program's code for the metric differs from the code that computed the scores.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_other_code: bool,
-    /// The models that answered for its judges, as their providers reported them.
+    /// The models that replied to the metric's judges, as reported by their providers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     judged_by: Vec<JudgedBy>,
     #[serde(flatten)]
     agreement: Agreement,
-    /// The number of rows that were judged offline, without a model, if there are any.
+    /// The number of rows that were judged offline, without a model, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged_offline: Option<usize>,
 }
@@ -93,7 +93,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         return Err(err!("--map id=.. needs --labels or --score; remove it"));
     }
     let file = InputFile::open_scores(&own, args.from, &args.results, has_labels)?;
-    // Labels in the rows may be anywhere in them.
+    // Labels in the rows can be anywhere in them.
     let is_in_side = |side: &str| !has_labels && args.label.starts_with(side);
     let (in_gold, in_pred) = (is_in_side("gold."), is_in_side("pred."));
     let results = Results::read_shrunk(file.named(), |row| {
@@ -163,7 +163,7 @@ fn scores<'r>(results: &'r Results, name: &'r str) -> impl Iterator<Item = &'r R
     rows.filter_map(move |row| row.scores.get(name))
 }
 
-/// Returns the replies to a metric's judges: those in the manifest, or the sum of those in the rows.
+/// Returns the replies to a metric's judges, either from the manifest or summed over the rows.
 fn judged_by(results: &Results, metric: &str) -> Vec<JudgedBy> {
     let manifest = results.manifest();
     let in_manifest = manifest.and_then(|manifest| manifest.run.judged_by.get(metric));
@@ -175,7 +175,7 @@ fn judged_by(results: &Results, metric: &str) -> Vec<JudgedBy> {
     })
 }
 
-/// Returns the labels in the file if there is one, otherwise those in the results.
+/// Returns the labels from the file if there is one, otherwise those in the results.
 pub(super) fn labels(
     results: &Results,
     label: &str,
@@ -197,7 +197,7 @@ struct RatedRun<'a> {
 }
 
 impl RatedRun<'_> {
-    /// Returns `true` if the metric's code has changed since it made the scores.
+    /// Returns `true` if the metric's code has changed since it computed the scores.
     fn has_other_code(&self, name: &str) -> Result<bool> {
         let current = self.registry.get(name).map(|entry| entry.spec());
         let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
@@ -213,7 +213,7 @@ impl RatedRun<'_> {
         }
     }
 
-    /// Returns the agreement of a metric, and the rows to label next.
+    /// Returns the agreement for a metric, and the rows to label next.
     fn agreement(&self, name: &str) -> Result<(Agreement, Vec<usize>)> {
         let (registry, results, labels) = (self.registry, self.results, self.labels);
         let args = self.args;
@@ -313,8 +313,8 @@ fn absent() -> Rating {
     Rating::from(None::<bool>)
 }
 
-/// Returns the rating of each row.
-/// Returns the rating by a metric or, after a dot, by one of its parts, components or metadata entries.
+/// Returns a row's rating: the rating by a metric or, after a dot, by one of the metric's parts, components or metadata
+/// entries.
 fn rating(row: &ResultRow, name: &str) -> Result<Rating> {
     let (metric, part) = match name.split_once('.') {
         Some((metric, part)) => (metric, Some(part)),

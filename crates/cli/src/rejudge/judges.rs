@@ -1,4 +1,4 @@
-//! The judges of a run, as described in its manifest.
+//! Finds a run's judges in its manifest.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const OF_PANEL: [&str; 2] = ["models", "quorum"];
 /// The settings of a metric that are not parameters of its type.
 const SETTINGS: [&str; 2] = ["threshold", "strict"];
 
-/// Returns the arguments of `score` for the run's judges, with their parameters.
+/// Returns arguments for `score` that run the run's judges with their parameters.
 pub(super) fn arguments(
     registry: &Registry,
     run: &Results,
@@ -56,7 +56,7 @@ pub(super) fn arguments(
     })
 }
 
-/// Returns the parameters of a judge in the run, except those that are set.
+/// Returns the parameters of a judge in the run, except those that the user set.
 fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) -> Vec<Param> {
     let spec = entry.spec();
     let declared = serde_json::to_value(spec).unwrap_or_default();
@@ -79,7 +79,7 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
     keys.filter_map(param).collect()
 }
 
-/// Returns all judges of the run, or only the named ones.
+/// Returns all of the run's judges, or only the named ones.
 fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>> {
     let metrics = manifest.metrics.iter();
     let judges = metrics.filter(|(_, identity)| !identity.models().is_empty());
@@ -101,14 +101,14 @@ fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<S
     }
 }
 
-/// Checks that the judges differ from those of the run only in their model.
+/// Checks that the judges differ from the run's judges only in their model.
 pub(super) fn check(run: &Results, metrics: &[Arc<dyn Metric>], names: &[String]) -> Result<()> {
     for (name, metric) in names.iter().zip(metrics) {
         let Some(old) = run.manifest().and_then(|it| it.run.metrics.get(name)) else {
             continue;
         };
         let new = MetricIdentity::of::<Example, Prediction>(&**metric);
-        // A prompt may depend on the model, and the comparison says that the code changed.
+        // A prompt may depend on the model, and the comparison reports that the code changed.
         let is_of_model = |place: &str| {
             let mut keys = OF_PANEL.iter();
             let of_panel = keys.any(|key| place.ends_with(&format!(".{key}`")));

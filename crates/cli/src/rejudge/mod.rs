@@ -1,4 +1,4 @@
-//! The `rejudge` command, which judges the rows of a run again with another model.
+//! The `rejudge` command, which judges a run's rows again with a different model.
 //!
 //! The command compares both judges with each other and with labels.
 //!
@@ -27,17 +27,16 @@ use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{Comparison, ComparisonBuilder, FORMAT, MetricComparison, Results};
 
-/// Let another model judge the rows of a run, and compare both judges
+/// Let a different model judge the rows of a run, and compare both judges
 ///
-/// Runs the judges of the run again on the same rows, with the model of --lm. The judges are the
-/// metrics that call a model; their parameters come from the manifest of the run. The run must
-/// contain its rows: write it with `score --out FILE --with-rows`. Prints the paired comparison of
-/// the run (A) with the new judge (B), as `compare` does.
+/// Runs the run's judges again on the same rows, with the model in --lm. The judges are the metrics that call a model;
+/// their parameters come from the run's manifest. The run must contain its rows: write it with `score --out FILE
+/// --with-rows`. Prints a paired comparison between the run (A) and the new judge (B), as `compare` does.
 ///
-/// With --label, it prints which judge is closer to the labels. If the labels are verdicts, as for
-/// `agree`, it compares the number of rows in which each judge is right (McNemar's exact test). If
-/// they are other numbers, it compares the mean absolute difference between score and label
-/// (permutation test). Rows that lack a label, or a score of one of the judges, are left out.
+/// With --label, it also prints which judge is closer to the labels. If the labels are verdicts, as defined for
+/// `agree`, it compares the number of rows in which each judge is right (McNemar's exact test). If they are other
+/// numbers, it compares the mean absolute difference between score and label (permutation test). Rows that lack a
+/// label, or a score from one of the judges, are left out.
 ///
 /// Exit code: 0 on success; 1 if all rows failed, --max-errors was reached, or --budget did not cover all rows; 2 for
 /// invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP.
@@ -46,24 +45,24 @@ pub(super) struct RejudgeArguments {
     /// A file written by `score --out FILE --with-rows`, with its manifest
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Only these judges of the run, separated by commas
+    /// Rejudge only with these judges, separated by commas
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
     metrics: Vec<String>,
-    /// Set a parameter of a judge that the manifest does not contain
+    /// Set a judge's parameter that is not in the manifest
     #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
     params: Vec<Param>,
-    /// Write the new run to a file, with its rows: .jsonl, .json, .csv or (feature `parquet`) .parquet
+    /// Write the new run with its rows to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The attribute that contains the label, or a dotted path to it, such as gold.correct
     #[arg(long, value_name = "FIELD")]
     label: Option<String>,
-    /// The column with the ids of the labels, or a dotted path to it; by default `id`
+    /// The column that contains the labels' ids, or a dotted path to it; by default `id`
     #[arg(long = "map", value_name = "id=PATH", requires = "file", value_parser = id_path)]
     id: Option<Mapping>,
     #[command(flatten)]
     labels: LabelArguments,
-    /// The seed of the permutation test
+    /// The seed for the permutation test
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Print one JSON object, with unrounded numbers
@@ -128,32 +127,33 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     })
 }
 
-/// The output of `--json`.
+/// The `--json` output.
 #[derive(Serialize)]
 struct Report<'a> {
     format: u32,
-    /// The run with the old judge (A) and the new one (B).
+    /// Compares the run with the old judge (A) and the run with the new judge (B).
     comparison: Comparison,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     labels: Option<Closer<'a>>,
 }
 
-/// Which judge is closer to the labels.
+/// Says which judge is closer to the labels.
 #[derive(Serialize)]
 struct Closer<'a> {
     label: &'a str,
     /// The number of rows without a label.
     without_label: usize,
-    /// The number of labels whose id is not in the run.
+    /// The number of labels whose ids are not in the run.
     labels_without_row: u64,
     closer: IndexMap<String, CloserJudge>,
 }
 
 #[derive(Serialize)]
 struct CloserJudge {
-    /// `right`, the share of rows whose verdict is the label, or the `absolute_difference` from the label.
+    /// `right`, the share of rows whose verdict equals the label, or `absolute_difference`, the difference from the
+    /// label.
     measure: &'static str,
-    /// The models of the run and of the new judge.
+    /// The models used by the run and by the new judge.
     judges: [String; 2],
     #[serde(flatten)]
     comparison: MetricComparison,
@@ -183,7 +183,7 @@ impl Report<'_> {
     }
 }
 
-/// A run whose judges are replaced, and what the old and the new ones are compared by.
+/// A run whose judges are replaced, and the settings used to compare the old judges with the new ones.
 struct Rejudged<'a> {
     registry: &'a Registry,
     args: &'a RejudgeArguments,
@@ -193,7 +193,8 @@ struct Rejudged<'a> {
 }
 
 impl<'a> Rejudged<'a> {
-    /// Checks before the first call that the new scores will be comparable with those of the run, and both with the labels.
+    /// Checks before the first call that the new scores can be compared with the run's scores, and both with the
+    /// labels.
     fn check(&self) -> Result<()> {
         let builder = self.comparison().metrics(self.metrics);
         builder.of(self.old, self.old)?;
@@ -212,7 +213,7 @@ impl<'a> Rejudged<'a> {
         })
     }
 
-    /// Returns the settings for comparing the run with another judge.
+    /// Returns the settings for comparing the run with a different judge.
     fn comparison(&self) -> ComparisonBuilder {
         let builder = Comparison::builder().seed(self.args.seed);
         let group = self.old.manifest().and_then(|it| it.run.group.as_ref());
@@ -247,8 +248,8 @@ impl<'a> Rejudged<'a> {
         })
     }
 
-    /// Returns how close both judges are to the labels, in the rows of the old run. If there is no other run yet, a score
-    /// without a verdict counts as different, because it may be any number.
+    /// Returns how close both judges are to the labels on the old run's rows. If there is no new run yet, a score
+    /// without a verdict counts as different, because it could be any number.
     fn closeness(&self, name: &str, labels: &Labels, new: &Results) -> Result<Closeness> {
         let (old, args) = (self.old, self.args);
         let against = |reason: &dyn Display| {
@@ -277,7 +278,7 @@ impl<'a> Rejudged<'a> {
     }
 }
 
-/// Returns the models of a metric in both runs, without their endpoints.
+/// Returns a metric's models in both runs, without their endpoints.
 fn judge_names(runs: [&Results; 2], metric: &str) -> [String; 2] {
     let names = runs.map(|run| {
         let identity = run.manifest().and_then(|it| it.run.metrics.get(metric));

@@ -15,21 +15,21 @@ use crate::from::private_folder;
 use crate::output::{CliError, Result, XmlOutput, print, unwritable};
 use crate::results::{MAX_MARKDOWN_ROWS, Results, does_not_pass, markdown_with_rows, summary_csv};
 
-/// A file for a CI system.
+/// A file that a CI system reads.
 pub(super) struct CiFile {
     output: Output,
     pub(super) content: Content,
 }
 
 pub(super) enum Content {
-    /// With the folder of a result file that only this command reads. It is removed at the end.
+    /// Holds the folder of a result file that only this command reads. The folder is removed at the end.
     JUnit(TempDir),
-    /// With the observer that collects the rows that it shows.
+    /// Holds the observer that collects the rows to show.
     Markdown(Arc<NotPassed>),
     Summary,
 }
 
-/// Returns the result file in a folder of JUnit.
+/// Returns the path of the result file in a JUnit folder.
 pub(super) fn row_file(folder: &TempDir) -> PathBuf {
     folder.path().join("rows.jsonl")
 }
@@ -63,7 +63,7 @@ impl CiFile {
         self.output.is_standard()
     }
 
-    /// Prints the content on standard output.
+    /// Prints the content to standard output.
     pub(super) fn print(&self, run: &Run<'_>, result: &EvaluationResult) -> Result<()> {
         if let Content::JUnit(_) = self.content {
             let mut out = XmlOutput::default();
@@ -75,7 +75,7 @@ impl CiFile {
         print(&String::from_utf8_lossy(&text))
     }
 
-    /// Writes the file. An evaluation without rows has no JUnit file.
+    /// Writes the file. If an evaluation has no rows, no JUnit file is written.
     pub(super) fn write(&self, run: &Run<'_>, result: &EvaluationResult) -> Result<()> {
         if result.rows == 0 && matches!(self.content, Content::JUnit(_)) {
             return Ok(());
@@ -113,18 +113,18 @@ fn write_junit(
         .write_junit(&metrics, rows, out)
 }
 
-/// The position of a file, the line of a row, and the length and text of its id. All rows of a JSON array may be on one
-/// line, where their ids count up.
+/// The position of a file, the line of a row, and the length and text of the row's id. All rows of a JSON array can be
+/// on one line, where their ids count up.
 type Place = (usize, u64, usize, String);
 
-/// The rows by their location.
+/// The rows that don't pass, by their location.
 pub(super) struct NotPassed {
     files: Vec<PathBuf>,
     rows: Mutex<BTreeMap<Place, RowResult>>,
 }
 
 impl NotPassed {
-    /// Returns the rows in input order: one more than are shown, if there are more.
+    /// Returns the rows in input order. If there are more rows than are shown, returns one more than that.
     fn rows(&self) -> MutexGuard<'_, BTreeMap<Place, RowResult>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }

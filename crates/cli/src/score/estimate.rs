@@ -38,14 +38,14 @@ impl Run<'_> {
     }
 }
 
-/// The output of `--json`.
+/// The `--json` output.
 #[derive(Serialize)]
 struct Estimated {
     format: u32,
     rows: u64,
     #[serde(flatten)]
     total: CallEstimate,
-    /// The models without a price.
+    /// The models that have no price.
     unpriced: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The limits of a run: the scores of `--fail-under`, rows that all failed, the budget, and the quorum of panels.
+//! The limits on a run: the `--fail-under` scores, whether all rows failed, the budget, and the quorum of panels.
 
 use super::Run;
 use super::plan::names;
@@ -10,7 +10,7 @@ use crate::messages::suggest::did_you_mean;
 use crate::options::metric_of;
 use crate::output::Result;
 
-/// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range. A
+/// Checks that the score can be on both sides of the limit. A failed row can move a mean out of the metric's range. A
 /// named score's range is unknown.
 pub(crate) fn check(
     threshold: &MetricThreshold,
@@ -43,7 +43,7 @@ impl Run<'_> {
         lines
     }
 
-    /// Returns the line that reports the violation of a limit. An invalid name is reported elsewhere.
+    /// Returns the line to print if a limit is violated. An invalid name is reported elsewhere.
     fn violation(
         &self,
         MetricThreshold { name, limit }: &MetricThreshold,
@@ -83,7 +83,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the summaries of the metrics that the command names.
+    /// Returns the summaries of the metrics named on the command line.
     pub(super) fn named<'r>(
         &self,
         result: &'r EvaluationResult,
@@ -91,8 +91,8 @@ impl Run<'_> {
         names(self.args).filter_map(|name| result.metric(name))
     }
 
-    /// Returns a line for each metric that failed on every row, because of a sandbox without isolation or a model that does
-    /// not reply, for example. A metric with a threshold already has a line.
+    /// Returns a line for each metric that failed on every row, for example because the sandbox has no isolation or a
+    /// model does not reply. A metric with a threshold already has a line.
     fn all_failed(&self, result: &EvaluationResult) -> impl Iterator<Item = String> {
         let has_threshold =
             |name: &str| self.args.fail_under.iter().any(|limit| limit.name == name);
@@ -102,7 +102,7 @@ impl Run<'_> {
         failed.map(|metric| format!("{}: all rows failed: {}", metric.name, metric.failed))
     }
 
-    /// Returns a line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
+    /// Returns a line for each metric that lost a judge in its panel on some rows, unless its quorum allows that.
     fn lost_judges(&self, result: &EvaluationResult) -> impl Iterator<Item = String> {
         self.named(result).filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
             let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
@@ -114,7 +114,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns a line for each gate of `--stop-when` that failed.
+/// Returns a line for each `--stop-when` gate that failed.
 fn failed_gates(result: &EvaluationResult) -> impl Iterator<Item = String> {
     let gates = result.early.iter().flat_map(|early| &early.gates);
     let failed = gates.filter(|gate| gate.passed == Some(false));

@@ -1,9 +1,9 @@
 //! The `score` command, which evaluates metrics on rows and prints a summary of each metric.
 //!
 //! `plan.rs` turns the arguments into a run: the metrics, the files and the settings. `models.rs` sets up the language
-//! and embedding models. `report.rs` prints the result, and `limits.rs` checks its limits. `estimate.rs` prints
-//! `--estimate` instead of running. `ci_files.rs` writes the files for CI systems. The harness
-//! in the package `run` does the scoring.
+//! and embedding models. `report.rs` prints the result, and `limits.rs` checks the limits on it. `estimate.rs` handles
+//! `--estimate`, which estimates instead of running. `ci_files.rs` writes the files for CI systems. The harness in the
+//! package `run` does the scoring.
 
 mod ci_files;
 #[cfg(feature = "lm")]
@@ -33,7 +33,7 @@ use crate::evaluate::{Evaluate, EvaluationResult, Sample, StopSettings};
 use crate::metrics::Registry;
 use crate::results::{ResultsError, manifest_of};
 
-/// Checks what the command names, and then runs it.
+/// Checks the names on the command line, and then runs the command.
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode> {
     let args = &with_files(args)?;
     let files = files(args);
@@ -58,7 +58,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     }
 }
 
-/// Returns the arguments with the files of `--lines`, those in folders, and all repeats.
+/// Returns the arguments after expanding `--lines`, folders and repeats.
 fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
     let mut args = args.clone();
     if let [gold, pred] = &*args.lines {
@@ -93,7 +93,7 @@ fn with_files(args: &ScoreArguments) -> Result<ScoreArguments> {
 }
 
 impl Run<'_> {
-    /// Scores the rows, and reports the result.
+    /// Scores the rows and reports the result.
     fn score(&self) -> Result<ExitCode> {
         let args = self.args;
         args.options.warn(self.unused_warnings());
@@ -134,7 +134,7 @@ impl Run<'_> {
         Ok(result)
     }
 
-    /// Builds the harness with the options of the command.
+    /// Builds the harness with the command's options.
     fn builder(&self, ci_files: &[CiFile]) -> Result<Builder> {
         let args = self.args;
         let builder = self.with_metrics(Evaluate::builder());
@@ -177,7 +177,7 @@ impl Run<'_> {
         Ok(builder)
     }
 
-    /// Adds the metrics. The last one is that of `--truth`, if set, and judges a sample.
+    /// Adds the metrics. If `--truth` is set, its metric comes last and judges a sample.
     fn with_metrics(&self, builder: Builder) -> Builder {
         let mut metrics = self.metrics.clone();
         let truth = self.args.sample.and_then(|rows| {
@@ -203,13 +203,13 @@ impl Run<'_> {
             }
         });
         let result = runtime.block_on(run).map_err(|error| self.with_hint(error));
-        // A thread that is blocked on standard input is not awaited.
+        // Don't wait for a thread that is blocked on standard input.
         runtime.shutdown_background();
         result
     }
 }
 
-/// Returns the files of the command.
+/// Returns the command's files.
 fn files(args: &ScoreArguments) -> Files {
     Files::new()
         .store(&args.options.lm)
@@ -228,14 +228,14 @@ fn files(args: &ScoreArguments) -> Files {
 fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
     let builder = builder
         .concurrency(usize::try_from(args.options.concurrency).unwrap_or(usize::MAX))
-        // With a limit on failed rows, a row that a metric cannot read counts as failed.
+        // If there is a limit on failed rows, a row that a metric cannot read counts as failed.
         .failures(|failures| failures.reject_unreadable_rows(args.options.max_errors.is_none()))
         .statistics(|statistics| statistics.seed(args.seed))
         .stop(StopSettings::on_ctrl_c);
     set(builder, args.repeats, Builder::repeats)
 }
 
-/// Adds the result file of `--out`.
+/// Adds the `--out` result file.
 fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.files(|files| files.jsonl(out))),
@@ -251,7 +251,7 @@ fn save_to(builder: Builder, out: &Path) -> Result<Builder> {
     }
 }
 
-/// The rows of the files: each with a prediction, or with those of all its samples.
+/// The rows in the files, each with one prediction or with all of its samples.
 enum Rows {
     Pairs(Pairs),
     Samples(Samples),

@@ -1,5 +1,5 @@
-//! `--lm`, `--embed`, `--offline`, `--budget` and the options of the store: the language models of a run's judges, and
-//! a summary of their calls. Without the `lm` feature, only the offline judge and static embeddings are available.
+//! `--lm`, `--embed`, `--offline`, `--budget` and the store options: sets up the language models for a run's judges,
+//! and summarizes their calls. Without the `lm` feature, only the offline judge and static embeddings are available.
 //!
 //! Before the first row, the harness checks that the models reply.
 
@@ -25,18 +25,18 @@ use crate::output::Result;
 #[cfg(not(feature = "lm"))]
 use crate::output::err;
 
-/// What a command scores, and with what: all that it knows before the first row.
+/// Everything that a command knows before the first row: what it scores, and which models and settings it uses.
 pub(crate) struct Run<'a> {
     pub(super) registry: &'a Registry,
     pub(super) args: &'a ScoreArguments,
     pub(super) inputs: &'a [NamedFile<'a>],
     pub(crate) metrics: Vec<Arc<dyn Metric>>,
-    /// The models of the judges, which share one ledger and one budget. `None` without the feature `lm`, unless an
-    /// option selects one.
+    /// The models for the judges, which share one ledger and one budget. Without the `lm` feature, this is `None`
+    /// unless an option selects a model.
     pub(super) models: Option<Models>,
     #[cfg(feature = "lm")]
     pub(super) budget: Option<LmBudget>,
-    /// Counts the calls of a run that makes none.
+    /// Counts the calls in a run that makes none.
     #[cfg(feature = "lm")]
     pub(super) estimate: Option<LmEstimate>,
 }
@@ -88,7 +88,7 @@ impl Run<'_> {
         Ok(Self { models, ..self })
     }
 
-    /// Without models, there is no budget.
+    /// If there are no models, there is no budget.
     pub(super) fn beyond_budget(&self, _: &EvaluationResult) -> Vec<String> {
         Vec::new()
     }
@@ -96,8 +96,8 @@ impl Run<'_> {
 
 #[cfg(feature = "lm")]
 impl Run<'_> {
-    /// Sets up the model from `--lm`, or from `DSRS_LM` if there is none. Models that a judge names are added when the
-    /// judge needs them.
+    /// Sets up the model in `--lm`, or in `DSRS_LM` if there is none. If a judge names a different model, it is added
+    /// when the judge needs it.
     ///
     /// The store keeps what was spent until the run ends, so the budget also covers a run that was killed.
     fn with_models(self) -> Result<Self> {
@@ -138,7 +138,8 @@ impl Run<'_> {
         })
     }
 
-    /// Adds the store and the calls of the models to a run. The store keeps what metrics pay for, if any may cost something.
+    /// Adds the store and the models' calls to a run. If any metric may cost something, the store keeps what is paid
+    /// for.
     pub(super) fn observed(&self, mut builder: Builder) -> Result<Builder> {
         let (lm, mut metrics) = (&self.args.options.lm, self.metrics.iter());
         let has_model = |it: &Requirement| it.lm().is_some() || it.embedding_model().is_some();
@@ -152,7 +153,7 @@ impl Run<'_> {
         }))
     }
 
-    /// Forgets what was spent from the budget, unless the same command continues the run.
+    /// Clears the record of what was spent from the budget, unless the same command will continue the run.
     pub(crate) fn end(&self, result: &EvaluationResult) -> Result<()> {
         match (&self.budget, &result.ending) {
             (None, _) | (_, Ending::Stopped | Ending::OutputFailed(_)) => Ok(()),
@@ -160,8 +161,8 @@ impl Run<'_> {
         }
     }
 
-    /// Returns a line for each metric whose rows were skipped because of the budget. Adds a line if the calls cost more
-    /// than the budget, which happens only if a provider charges more tokens than a call allows.
+    /// Returns a line for each metric with rows that were skipped because of the budget. Adds a line if the calls cost
+    /// more than the budget, which happens only if a provider charges for more tokens than a call allows.
     pub(super) fn beyond_budget(&self, result: &EvaluationResult) -> Vec<String> {
         let Some(budget) = &self.budget else {
             return Vec::new();
@@ -187,8 +188,8 @@ impl Run<'_> {
         lines
     }
 
-    /// Returns a summary of the calls, if there were any. A run that failed after its preflight probes has no result,
-    /// and no summary.
+    /// Returns a summary of the calls, if there were any. If a run failed after its preflight probes, there is no
+    /// result and no summary.
     pub(crate) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
         let ledger = self.ledger()?;
         let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
@@ -213,7 +214,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns `true` if a metric has such a requirement.
+    /// Returns `true` if any metric has a requirement that meets the condition.
     fn requires(&self, is_met: impl Fn(&Requirement) -> bool) -> bool {
         let mut requirements = Vec::new();
         self.settings().scope_sync(|| {
@@ -224,7 +225,7 @@ impl Run<'_> {
         requirements.iter().any(is_met)
     }
 
-    /// Returns the ledger of all calls.
+    /// Returns the ledger that records all calls.
     pub(super) fn ledger(&self) -> Option<&Ledger> {
         self.models.as_ref()?.ledger()
     }
@@ -254,7 +255,7 @@ fn with_embedder(models: Models, args: &LmArguments) -> Models {
     set(models, args.embed.as_deref(), Models::with_embedder)
 }
 
-/// Returns the folder of the store; `None` without one.
+/// Returns the store's folder, or `None` if there is no store.
 #[cfg(feature = "lm")]
 fn folder(args: &LmArguments) -> Result<Option<PathBuf>> {
     match &args.store {
@@ -264,7 +265,7 @@ fn folder(args: &LmArguments) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Returns the name of the run's budget. Two runs share one if they score the same files with the same metrics.
+/// Returns the name of the run's budget. Two runs share a budget if they score the same files with the same metrics.
 #[cfg(feature = "lm")]
 fn budget_name(args: &ScoreArguments) -> String {
     let path = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());

@@ -1,4 +1,4 @@
-//! What a run scores: its metrics with their parameters, and its rows.
+//! Determines what a run scores: its metrics with their parameters, and its rows.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::metrics::registry::{Entry, Registry};
 use crate::options::set;
 use crate::output::{CliError, Result, err, of_metric};
 
-/// The builder for an evaluation of rows from files.
+/// The builder for evaluating rows from files.
 pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
 
-/// Returns the names of the metrics of the run. The one that judges a sample comes last.
+/// Returns the names of the run's metrics. The metric that judges a sample comes last.
 pub(super) fn names(args: &ScoreArguments) -> impl Iterator<Item = &str> {
     args.metrics
         .iter()
@@ -27,8 +27,8 @@ pub(super) fn names(args: &ScoreArguments) -> impl Iterator<Item = &str> {
         .map(|name| name.trim())
 }
 
-/// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under`
-/// name only these.
+/// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under` name only these
+/// metrics.
 pub(crate) fn configure(
     registry: &Registry,
     args: &ScoreArguments,
@@ -67,7 +67,7 @@ pub(crate) fn configure(
     Ok(metrics)
 }
 
-/// Returns the reader of the options, without mappings.
+/// Returns a reader configured by the options, without mappings.
 fn reader(args: &ScoreArguments) -> DataReader {
     let mut reader = args.files.reader();
     if let Some(gold) = &args.gold {
@@ -80,7 +80,7 @@ fn reader(args: &ScoreArguments) -> DataReader {
     set(reader, args.join.clone(), DataReader::with_join)
 }
 
-/// Returns `true` if `--map` has a mapping of this field.
+/// Returns `true` if `--map` maps this field.
 pub(super) fn maps(args: &ScoreArguments, field: &str) -> bool {
     args.mappings.iter().any(|mapping| mapping.field() == field)
 }
@@ -101,7 +101,7 @@ impl Run<'_> {
         Ok(reader.read_named(self.inputs.iter().copied())?)
     }
 
-    /// Reads the samples of rows, which `--map repeat=..` numbers.
+    /// Reads the rows' samples, which `--map repeat=..` numbers.
     pub(super) fn samples(&self, rows: Pairs) -> Result<Samples> {
         if self.args.repeats.is_some() {
             return Err(err!(
@@ -111,8 +111,9 @@ impl Run<'_> {
         Ok(rows.for_metrics(&self.metrics).into_samples()?)
     }
 
-    /// Checks that no mapping has a misspelt field: one that nothing reads, while a field with a similar name is read and
-    /// not mapped. Other unused mappings are allowed, because several runs may share the options.
+    /// Checks that no mapping has a misspelt field. A field counts as misspelt if nothing reads it, while a field with
+    /// a similar name is read but not mapped. Other unused mappings are allowed, because several runs can share the
+    /// options.
     fn check_mappings(&self) -> Result<()> {
         let (args, metrics) = (self.args, &self.metrics);
         let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
@@ -143,7 +144,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Adds what to do about a missing field.
+    /// Adds advice about a missing field to an error.
     pub(super) fn with_hint(&self, error: EvaluateError) -> CliError {
         if error.kind() == EvaluateErrorKind::DuplicateId && maps(self.args, "id") {
             return err!(
@@ -165,7 +166,7 @@ impl Run<'_> {
         err!("{error}; {hint}")
     }
 
-    /// Says where to look for a field that is missing.
+    /// Says where to look for a missing field.
     pub(super) fn elsewhere(&self, (side, name): (Side, &str), lack: &str, has: &str) -> String {
         let mut mappings = self.args.mappings.iter();
         match mappings.find(|mapping| mapping.sets(side, name)) {
@@ -177,7 +178,8 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the mapping to write for a field: of the column with a similar name in the first row, if there is one.
+    /// Returns the mapping to write for a field. If the first row has a column with a similar name, the mapping uses
+    /// that column.
     fn suggested(&self, field: &str) -> String {
         let columns = self.columns_of_first_row();
         let is_mapped = |column: &str| self.args.mappings.iter().any(|it| it.path() == column);
@@ -189,7 +191,8 @@ impl Run<'_> {
             .unwrap_or_else(|| format!("--map {field}=PATH"))
     }
 
-    /// Returns the attributes of the first row and the paths of its fields, to suggest one in an error. Empty for a stream.
+    /// Returns the first row's attributes and the paths of its fields, to suggest one in an error message. The result
+    /// is empty for a stream.
     pub(super) fn columns_of_first_row(&self) -> Vec<String> {
         let args = self.args;
         let first = || {

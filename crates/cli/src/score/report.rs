@@ -1,4 +1,4 @@
-//! The result of a run: its output and exit code.
+//! Reports the result of a run: its output and exit code.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -56,7 +56,7 @@ impl Run<'_> {
         })
     }
 
-    /// Prints why a run ended before its last row, and returns its exit code.
+    /// Prints why a run ended before its last row, and returns the exit code.
     pub(crate) fn unfinished(&self, result: &EvaluationResult) -> Result<Option<ExitCode>> {
         let rows = result.rows;
         let exit = match &result.ending {
@@ -94,12 +94,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns a line if no row has the field of `--group`.
+    /// Returns a line if no row has the field that `--group` names.
     fn unknown_group(&self, result: &EvaluationResult) -> Option<String> {
         let group = self.args.group.as_deref();
         let field = group.filter(|_| result.without_group == result.rows)?;
         let known = self.columns_of_first_row();
-        // The start of a path does not make names similar.
+        // Names aren't similar just because their paths start the same way.
         let (side, name) = field.split_at(field.find('.').map_or(0, |dot| dot + 1));
         let names = known.iter().filter_map(|known| known.strip_prefix(side));
         let nearest = nearest(name, names).filter(|nearest| *nearest != name);
@@ -109,7 +109,7 @@ impl Run<'_> {
         Some(format!("--group {field}: no row has a value for it{hint}"))
     }
 
-    /// Returns a line for each field that a metric reads and no row has.
+    /// Returns a line for each field that a metric reads but no row has.
     fn unknown_fields(&self, result: &EvaluationResult) -> Vec<String> {
         let metrics = result.metric_names().filter_map(|name| result.metric(name));
         let all = metrics.flat_map(|metric| {
@@ -117,7 +117,7 @@ impl Run<'_> {
             fields.map(move |field| (&metric.name, field))
         });
         let line = |(metric, field): (&String, &UnknownField)| {
-            // The suggestion is a question.
+            // A suggestion ends with a question mark, so it needs no semicolon.
             let end = if field.nearest.is_some() { "" } else { ";" };
             let name = (Side::Pred, &*field.name);
             let hint = self.elsewhere(name, "no row has", "the rows have it");
@@ -127,7 +127,7 @@ impl Run<'_> {
     }
 }
 
-/// The output of `--json`: the result, and how the commands were isolated, if any were run.
+/// The `--json` output: the result and, if any commands were run, how they were isolated.
 #[derive(Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]
@@ -136,7 +136,7 @@ struct Printed<'a> {
     sandbox: Value,
 }
 
-/// Returns how commands were isolated; null if none was run.
+/// Returns how commands were isolated, or null if none were run.
 fn sandbox() -> Value {
     #[cfg(feature = "sandbox")]
     {
@@ -175,7 +175,7 @@ fn warnings(result: &EvaluationResult, args: &ScoreArguments) -> Vec<String> {
     lines
 }
 
-/// Returns what the store had and what was paid for, if anything.
+/// Returns a sentence about what came from the store and what was paid for, if anything.
 fn of_store(rows: u64, store: StoreUse) -> Option<String> {
     let (before, found, paid) = (store.rows_as_before, store.found, store.paid);
     let (results, evaluated) = (found + paid, rows.saturating_sub(before));
@@ -186,8 +186,8 @@ fn of_store(rows: u64, store: StoreUse) -> Option<String> {
     })
 }
 
-/// Returns warnings about what the manifest cannot describe: a file that grew while it was read, or a git repository
-/// that cannot be read.
+/// Returns warnings about anything that the manifest cannot describe, such as a file that grew while it was read or an
+/// unreadable git repository.
 fn of_manifest(manifest: &Manifest) -> Vec<String> {
     let grown = manifest.run.data.iter().filter(|file| file.grew_by > 0);
     let mut warnings: Vec<String> = grown

@@ -1,5 +1,5 @@
-//! Static analysis of a query: detects network access, computes upper bounds on the query's cost, and prepares the query
-//! for a metered evaluation.
+//! Analyzes a query statically: detects network access, computes upper bounds on the query's cost, and prepares the
+//! query for metered evaluation.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use spargebra::algebra::{
 
 use super::metered::{Limits, MAX_STRING_BYTES};
 
-/// The maximum number of patterns and path steps. The planner's time grows with the cube of their
-/// number; 200 take half a second.
+/// The maximum number of patterns and path steps. The planner's time grows with the cube of this number; 200 take half
+/// a second.
 pub(super) const MAX_PATTERNS: usize = 200;
 
-/// The maximum number of operands and values in expressions. The planner's time grows with the
-/// square of the length of a chain.
+/// The maximum number of operands and values in expressions. The planner's time grows with the square of a chain's
+/// length.
 const MAX_OPERANDS: usize = 5_000;
 
 /// The maximum length of a string that one expression can compute, in bytes.
 const MAX_EXPRESSION_BYTES: f64 = 64e6;
 
-/// The message for a query that calls another endpoint.
+/// The message for a query that calls a different endpoint.
 pub(super) const SERVICE_REJECTED: &str =
     "SERVICE is not allowed: a predicted query must not access the network";
 
-/// Returns the limits of a query, or why it must not run. Also binds constants in the query, so that no operator works
-/// on tuples without any term.
+/// Returns a query's limits, or the reason why it must not run. Also binds constants in the query, so that no operator
+/// works on tuples without any term.
 pub(super) fn limits(text: &str, query: &mut Query, timeout: Duration) -> Result<Limits, String> {
     let analysis = Analysis::of(query);
     analysis.check()?;
@@ -48,13 +48,13 @@ pub(super) fn limits(text: &str, query: &mut Query, timeout: Duration) -> Result
     };
     Ok(Limits {
         timeout,
-        // Path steps, blank nodes and aggregates may have their own slots.
+        // Path steps, blank nodes and aggregates can have their own slots.
         slots: names.len() + analysis.patterns + analysis.operands,
         weight_of_stored: constants.map(|bytes| 1 + bytes as u64 / 4),
     })
 }
 
-/// Returns `true` if the query calls another endpoint (`SERVICE`).
+/// Returns `true` if the query calls a different endpoint (`SERVICE`).
 #[cfg(feature = "sparql-http")]
 pub(super) fn uses_service(mut query: Query) -> bool {
     Analysis::of(&mut query).uses_service
@@ -141,7 +141,7 @@ impl Analysis {
         }
     }
 
-    /// Binds a new variable to a constant in each row of a pattern.
+    /// Binds a new variable to a constant in each of a pattern's rows.
     fn bind_constant(&mut self, pattern: &mut GraphPattern) -> Variable {
         self.bound += 1;
         // No name in a query can contain a space.
@@ -188,11 +188,11 @@ impl Analysis {
         match (expression, &operands[..]) {
             (_, []) => count(MAX_STRING_BYTES),
             (E::FunctionCall(Function::Concat, _), all) => all.iter().sum(),
-            // An empty match is replaced too, before each character and at the end.
+            // An empty match is replaced too: before each character and at the end.
             (E::FunctionCall(Function::Replace, _), [text, _, with, ..]) => {
                 (text + 1.0) * (with + 1.0)
             }
-            // A byte can become three.
+            // One byte can become three.
             (
                 E::FunctionCall(Function::EncodeForUri | Function::UCase | Function::LCase, _),
                 [text],
@@ -202,12 +202,12 @@ impl Analysis {
     }
 }
 
-// Lengths within a query are exact in a float.
+// A float represents the lengths within a query exactly.
 fn count(length: usize) -> f64 {
     length as f64
 }
 
-/// Returns the patterns directly inside a pattern, and the expressions that it evaluates.
+/// Returns a pattern's direct child patterns, and the expressions that it evaluates.
 fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<&mut Expression>) {
     use GraphPattern as P;
     match pattern {
@@ -257,7 +257,7 @@ fn parts(pattern: &mut GraphPattern) -> (Vec<&mut GraphPattern>, Vec<&mut Expres
     }
 }
 
-/// Returns the expressions directly inside an expression.
+/// Returns an expression's direct operands.
 fn operands(expression: &mut Expression) -> Vec<&mut Expression> {
     use Expression as E;
     match expression {

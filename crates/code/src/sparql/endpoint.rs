@@ -16,10 +16,10 @@ use super::query::{QueryLimits, QueryResults, SparqlError, with_parsed};
 const ACCEPTED: &str = "application/sparql-results+json, application/sparql-results+xml;q=0.9, \
                         application/n-triples;q=0.8, text/turtle;q=0.7";
 
-/// The maximum length of a response body that is read, in bytes.
+/// The maximum number of bytes to read from a response body.
 const MAX_RESPONSE_BYTES: usize = 16 << 20;
 
-/// The maximum length of an error body in a message, in characters.
+/// The maximum number of characters that a message quotes from an error body.
 const MAX_ERROR_CHARS: usize = 500;
 
 pub(super) struct Endpoint {
@@ -38,7 +38,7 @@ impl Endpoint {
         })
     }
 
-    /// Executes a query whose size was checked.
+    /// Executes a query whose size has already been checked.
     pub(super) async fn execute(
         &self,
         query: &str,
@@ -94,7 +94,7 @@ impl Endpoint {
         }
     }
 
-    /// Reads a body. It is incomplete if it is longer than [`MAX_RESPONSE_BYTES`].
+    /// Reads a response body. The result is incomplete if the body is longer than [`MAX_RESPONSE_BYTES`].
     async fn read_body(&self, mut response: Response) -> Result<Vec<u8>, SparqlError> {
         let mut body = Vec::new();
         let failed = |error: reqwest::Error| self.unavailable(causes(&error));
@@ -107,9 +107,9 @@ impl Endpoint {
     }
 }
 
-/// Returns `true` if a query would make the endpoint call other endpoints. The endpoint may accept queries that our
-/// parser rejects, because of its extensions and predefined prefixes. Such a query is rejected if it contains the word
-/// `service`, or a Unicode escape, which could hide it.
+/// Returns `true` if a query could make the endpoint call other endpoints. An endpoint may accept queries that our
+/// parser rejects, because it has extensions and predefined prefixes. Such a query is rejected if it contains the word
+/// `service`, or a Unicode escape, which could hide that word.
 fn may_use_service(query: &str) -> Result<bool, SparqlError> {
     match with_parsed(query, uses_service) {
         Ok(uses_service) => Ok(uses_service),
@@ -142,7 +142,7 @@ fn count_results(
     count(triples, max_results, is_complete).map(QueryResults::Triples)
 }
 
-/// Counts items up to `max`. An incomplete body may end in the middle of an item, which then does not count.
+/// Counts up to `max` items. An incomplete body can end in the middle of an item, which then isn't counted.
 fn count<T, E: fmt::Display>(
     items: impl Iterator<Item = Result<T, E>>,
     max: usize,
@@ -175,7 +175,8 @@ fn media_type(response: &Response) -> String {
         .to_owned()
 }
 
-/// Returns the sources of an error without its own message, which contains the URL with user, password and query.
+/// Returns the causes of an error without the error's own message, which contains the URL with its user, password and
+/// query.
 fn causes(error: &reqwest::Error) -> String {
     let sources = std::iter::successors(error.source(), |&error| error.source());
     let mut messages: Vec<String> = sources.map(ToString::to_string).collect();
@@ -186,7 +187,7 @@ fn causes(error: &reqwest::Error) -> String {
     }
 }
 
-/// Returns a URL without user, password and query.
+/// Returns a URL without its user, password and query.
 fn without_secrets(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }

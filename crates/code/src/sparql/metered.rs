@@ -16,12 +16,12 @@
 //! # Memory
 //!
 //! Each term adds its bytes to a total when it is created or cloned, and subtracts them when it is dropped
-//! ([`MeteredTerm`]). These are the bytes of its slot in a tuple, of its own string if the string was computed, and of its
-//! share of the tuple and of the table that stores the tuple. A tuple has a slot for every variable of the query, even
-//! for variables without a value; [`Limits::slots`] accounts for them. The engine stores the values of aggregates and
-//! the triples of a `CONSTRUCT` without our terms. In such queries, each term that leaves the dataset stays counted,
-//! and [`Limits::weight_of_stored`] accounts for constants. [`limits`](super::analysis::limits) rewrites queries so that
-//! no operator works on tuples without any term.
+//! ([`MeteredTerm`]). These bytes include its slot in a tuple, its own string if the string was computed, and its share
+//! of the tuple and of the table that stores the tuple. A tuple has a slot for every variable in the query, even for
+//! variables without a value; [`Limits::slots`] accounts for them. The engine stores the values of aggregates and the
+//! triples of a `CONSTRUCT` without our terms. In such queries, each term that leaves the dataset stays counted, and
+//! [`Limits::weight_of_stored`] accounts for constants. [`limits`](super::analysis::limits) rewrites queries so that no
+//! operator works on tuples without any term.
 //!
 //! # Why unwinding is sound
 //!
@@ -48,36 +48,37 @@ use spareval::{InternalQuad, QueryableDataset};
 /// The maximum length of a string that a query computes, in bytes.
 pub(super) const MAX_STRING_BYTES: usize = 65_536;
 
-/// The maximum memory that an evaluation stores at a time, in MiB.
+/// The maximum amount of memory that an evaluation can store at a time, in MiB.
 const MAX_MEBIBYTES: usize = 256;
 
-/// The maximum number of terms that an evaluation processes.
+/// The maximum number of terms that an evaluation can process.
 const MAX_TERMS: u64 = 50_000_000;
 
-/// The number of terms between two checks of the clock. It is small because an expression may compute for several
-/// milliseconds per row.
+/// The number of terms between two checks of the clock. The number is small because an expression can compute for
+/// several milliseconds per row.
 const CLOCK_INTERVAL: u64 = 64;
 
-/// The bytes that a stored tuple takes besides its slots, per term: the allocation of the tuple, and
-/// its entry in a table or list with free capacity. Measured with `ORDER BY`, `DISTINCT` and joins.
+/// The bytes that a stored tuple takes besides its slots, per term: the tuple's allocation, and its entry in a table or
+/// list with free capacity. Measured with `ORDER BY`, `DISTINCT` and joins.
 const SHARE_OF_TUPLE: usize = 64;
 
-/// The limit that an evaluation has reached, in words.
+/// Describes the limit that an evaluation has reached.
 struct Exceeded(String);
 
-/// Returns the message for an evaluation that takes longer than its timeout.
+/// Returns the message for an evaluation that exceeds its timeout.
 pub(super) fn timed_out(timeout: Duration) -> String {
     format!("timed out after {} s", timeout.as_secs_f64())
 }
 
-/// The limits on an evaluation that depend on the query or the caller.
+/// An evaluation's limits that depend on the query or the caller.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) timeout: Duration,
-    /// The slots of a tuple: the number of variables in the query, and of anything else that grows with each tuple.
+    /// The number of slots in a tuple: the number of variables in the query, plus anything else that grows with each
+    /// tuple.
     pub(super) slots: usize,
-    /// For a query with aggregates or a `CONSTRUCT`, whose values the engine stores: how much more a term counts,
-    /// because a constant of the query may be stored with it.
+    /// The factor by which terms count in a query with aggregates or a `CONSTRUCT`, whose values the engine stores. One
+    /// of the query's constants may be stored with each term.
     pub(super) weight_of_stored: Option<u64>,
 }
 
@@ -85,7 +86,7 @@ pub(super) struct Limits {
 pub(super) struct Meter {
     limits: Limits,
     started: Instant,
-    /// The bytes that a term takes besides its own string.
+    /// The number of bytes that a term takes besides its own string.
     bytes_of_term: usize,
     terms: Cell<u64>,
     next_clock_check: Cell<u64>,
@@ -94,7 +95,7 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn new(limits: Limits) -> Self {
-        // A tuple with a value in at least every fourth slot is charged in full.
+        // A tuple is charged in full if at least every fourth slot has a value.
         let slots = limits.slots.max(4);
         let bytes_of_slots = slots.saturating_mul(size_of::<MeteredTerm<'_>>()) / 4;
         Self {
@@ -107,7 +108,7 @@ impl Meter {
         }
     }
 
-    /// Counts terms, and unwinds to [`metered`] at a limit.
+    /// Counts terms, and unwinds to [`metered`] when a limit is reached.
     fn charge(&self, terms: u64) {
         let weight = self.limits.weight_of_stored.unwrap_or(1);
         let terms = self.terms.get() + terms.saturating_mul(weight);
@@ -123,7 +124,7 @@ impl Meter {
         }
     }
 
-    /// Counts bytes that are stored, and unwinds at the limit.
+    /// Counts bytes that are stored, and unwinds when the limit is reached.
     fn retain(&self, bytes: usize) {
         let total = self.bytes.get().saturating_add(bytes);
         self.bytes.set(total);
@@ -132,8 +133,8 @@ impl Meter {
         }
     }
 
-    /// Counts a term that is created, and returns the length of its strings in bytes. Strings are charged in
-    /// proportion to their length, because copying them takes time.
+    /// Counts a new term, and returns the length of its strings in bytes. Strings are charged in proportion to their
+    /// length, because copying them takes time.
     fn create(&self, term: &Term) -> usize {
         let (text, suffix) = match term {
             Term::NamedNode(node) => (node.as_str(), ""),
@@ -155,7 +156,7 @@ impl Meter {
     }
 }
 
-/// Runs an evaluation and stops it at a limit, whose message is the error.
+/// Runs an evaluation, and stops it when it reaches a limit. The limit's message is the error.
 pub(super) fn metered<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let result = panic::catch_unwind(panic::AssertUnwindSafe(run));
     result.map_err(|payload| match payload.downcast::<Exceeded>() {
@@ -188,7 +189,7 @@ pub(super) struct MeteredTerm<'a> {
 }
 
 impl<'a> MeteredTerm<'a> {
-    /// Counts a term that owns a string of this length, which is 0 for a term of the dataset.
+    /// Counts a term that owns a string of this length. The length is 0 for a term from the dataset.
     fn new(plain: PlainTerm<'a>, own_string: usize, meter: &'a Meter) -> Self {
         let bytes = meter.bytes_of_term.saturating_add(own_string);
         meter.retain(bytes);

@@ -1,8 +1,8 @@
-//! Functions for checking and running SPARQL queries.
+//! Checks and runs SPARQL queries.
 //!
 //! A query can run on an embedded Oxigraph database or on a remote endpoint.
 //!
-//! The queries are predictions of a program, so they are untrusted. Before a query runs, its size, nesting, network
+//! The queries are a program's predictions, so they are untrusted. Before a query runs, its size, nesting, network
 //! access and cost are checked. While it runs, its time and memory are limited.
 //!
 //! For metrics that score rows, see `dsrs_metrics::metrics::sparql_executes`.
@@ -34,7 +34,7 @@ use crate::within_deadline;
 /// expression match, or in a program that aborts on panics.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// The evaluations that may run concurrently. Together they store at most 1 GiB.
+/// The permits for evaluations that run concurrently. Together, they store at most 1 GiB.
 static FREE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(4)));
 
 impl SparqlStore {
@@ -82,8 +82,8 @@ impl SparqlStore {
     }
 }
 
-/// Evaluates a query. An evaluation that does not stop counts as a timeout. Otherwise, a query could cause a failure of
-/// the metric to avoid being scored as a wrong answer.
+/// Evaluates a query. If the evaluation does not stop, it counts as a timeout. Otherwise, a query could make the metric
+/// fail, and so avoid being scored as a wrong answer.
 async fn evaluate_on_thread(
     dataset: Arc<Dataset>,
     query: String,

@@ -15,16 +15,16 @@ use dsrs_metrics_values::messages::escape;
 /// The maximum length of a SPARQL query, in bytes.
 pub const MAX_BYTES: usize = 65_536;
 
-/// The time limit of parsing, far more than a query within the limits takes.
+/// The time limit for parsing, far more than any query within the limits takes.
 const PARSE_TIME: Duration = Duration::from_secs(60);
 
 /// The maximum nesting depth of brackets and negations in a SPARQL query.
 pub const MAX_DEPTH: usize = 100;
 
-/// Limits on the execution of a SPARQL query.
+/// Limits for executing a SPARQL query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// The maximum time a query can run.
+    /// The maximum time that a query can run.
     pub timeout: Duration,
     /// The maximum number of solutions or triples to read.
     ///
@@ -32,7 +32,7 @@ pub struct QueryLimits {
     pub max_results: usize,
 }
 
-/// The result of an executed SPARQL query.
+/// The result of executing a SPARQL query.
 ///
 /// Contains the number of results for `SELECT`, `CONSTRUCT` and `DESCRIBE`, or the answer for `ASK`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,17 +40,18 @@ pub struct QueryLimits {
 pub enum QueryResults {
     /// The number of solutions that a `SELECT` query returned.
     Solutions(usize),
-    /// The answer of an `ASK` query.
+    /// The answer to an `ASK` query.
     Boolean(bool),
     /// The number of triples that a `CONSTRUCT` or `DESCRIBE` query returned.
     Triples(usize),
 }
 
 impl QueryResults {
-    /// Returns `true` if the query returned at least one solution or triple.
+    /// Returns `true` if the query has a result.
     ///
-    /// An `ASK` query always has a result, even if its value is `false`. A `SELECT (COUNT(*) ..)` query has one
-    /// solution, so it has a result even if the count is 0.
+    /// A `SELECT`, `CONSTRUCT` or `DESCRIBE` query has a result if it returned at least one solution or triple. A
+    /// `SELECT (COUNT(*) ..)` query has one solution even if the count is 0. An `ASK` query always has a result, even
+    /// if its value is `false`.
     pub const fn has_results(self) -> bool {
         match self {
             Self::Solutions(count) | Self::Triples(count) => count > 0,
@@ -114,7 +115,7 @@ pub fn check_query(query: &str) -> Result<(), SparqlError> {
     with_parsed(query, |_| ())
 }
 
-/// Parses a query and passes it to a function, both on a large stack.
+/// Parses a query and passes it to a function. Both steps run on a large stack.
 pub(super) fn with_parsed<T: Send + 'static>(
     query: &str,
     inspect: fn(Query) -> T,
@@ -131,7 +132,7 @@ pub(super) fn with_parsed<T: Send + 'static>(
         .ok_or_else(|| no_thread(&"it takes too long"))?
 }
 
-/// Checks that a query is within the limits on size and nesting, and is not empty.
+/// Checks that a query is within the limits on size and nesting and is not empty.
 pub(super) fn check_size(query: &str) -> Result<(), SparqlError> {
     if query.trim().is_empty() {
         return Err(SparqlError::of_query("the query is empty"));
@@ -150,8 +151,8 @@ pub(super) fn check_size(query: &str) -> Result<(), SparqlError> {
     }
 }
 
-/// Parses a query whose size was checked. The caller must be on a large stack, and must drop the
-/// query there too.
+/// Parses a query whose size has already been checked. The caller must run on a large stack, and must drop the query
+/// there too.
 pub(super) fn parse(query: &str) -> Result<Query, SparqlError> {
     SparqlParser::new().parse_query(query).map_err(|error| {
         match SparqlParser::new().parse_update(query) {
@@ -164,7 +165,7 @@ pub(super) fn parse(query: &str) -> Result<Query, SparqlError> {
 }
 
 /// Converts the parser's error, which is available only as `error at LINE:COLUMN: expected EXPECTED`. EXPECTED lists
-/// tokens, which help little, and messages that name the mistake.
+/// tokens, which are of little help, and messages that name the mistake.
 fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
     let text = error.to_string();
     let parts = || {
@@ -173,7 +174,7 @@ fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
         Some((line.parse().ok()?, column.parse().ok()?, expected))
     };
     let (line, column, expected) = parts().unwrap_or((1, 1, &text));
-    // The other items are tokens of the grammar, often more than a hundred.
+    // The other items are grammar tokens, often more than a hundred.
     let messages: Vec<&str> = expected
         .strip_prefix("one of ")
         .unwrap_or(expected)
@@ -191,8 +192,8 @@ fn diagnostic(error: &SparqlSyntaxError, query: &str) -> Diagnostic {
     }
 }
 
-/// Describes a syntax error by the characters at its position, up to the next white space. The parser looks ahead by
-/// the length of a keyword, so the mistake may be a few characters earlier.
+/// Describes a syntax error by the characters at its position, up to the next whitespace. The parser looks ahead by the
+/// length of a keyword, so the mistake can be a few characters earlier.
 fn unexpected(query: &str, line: usize, column: usize) -> String {
     let line = query.split('\n').nth(line - 1).unwrap_or_default();
     let rest: String = line.chars().skip(column - 1).collect();
@@ -210,8 +211,8 @@ fn unexpected(query: &str, line: usize, column: usize) -> String {
 
 /// Returns the maximum nesting depth of brackets and of consecutive negations.
 ///
-/// Strings and comments are skipped. In what looks like an IRI, only opening brackets count, because `?a<(1)>` may be
-/// an IRI or a comparison. The result is never less than the depth that a parser finds.
+/// Strings and comments are skipped. In anything that looks like an IRI, only opening brackets count, because `?a<(1)>`
+/// can be an IRI or a comparison. The result is never less than the depth that a parser finds.
 pub(super) fn depth(query: &str) -> usize {
     let (mut open, mut negations, mut deepest) = (0_usize, 0, 0);
     for token in TOKENS.find_iter(query).map(|token| token.as_str()) {
@@ -244,9 +245,11 @@ pub(super) fn depth(query: &str) -> usize {
     deepest
 }
 
-/// The parts of a query: an escaped character of a local name, a comment, a string, an IRI, or any other character.
+/// Matches the parts of a query: an escaped character in a local name, a comment, a string, an IRI, or any other
+/// character.
 ///
-/// The `<<` of a quoted triple nests too: SPARQL 1.1 has none, but the parser recurses before it reports that.
+/// The `<<` of a quoted triple also counts: SPARQL 1.1 has no quoted triples, but the parser recurses before it reports
+/// that.
 static TOKENS: LazyLock<Regex> = LazyLock::new(|| {
     let long = |quote: &str| format!(r#"{quote}{{3}}(?:\\.?|[^\\])*?(?:{quote}{{3}}|\z)"#);
     let short = |quote: &str| format!(r#"{quote}(?:\\.?|[^\\{quote}])*(?:{quote}|\z)"#);

@@ -59,7 +59,7 @@ pub(super) enum Backend {
     Endpoint(Arc<Endpoint>),
 }
 
-/// The datasets in use, by their files and contents, so the metrics of a run can share them.
+/// The datasets in use, keyed by their files and contents, so that a run's metrics can share them.
 static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 
 type Loaded = HashMap<Arc<[LoadedFile]>, Weak<Dataset>>;
@@ -78,7 +78,7 @@ impl SparqlStore {
         Self::from_paths([path])
     }
 
-    /// Creates a store that contains the data from several RDF files.
+    /// Creates a store that contains the data from one or more RDF files.
     ///
     /// # Errors
     /// Returns a [`SparqlError`] for the first file that cannot be loaded, as in [`from_path`](Self::from_path).
@@ -193,7 +193,7 @@ fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, SparqlErr
 }
 
 fn read(dataset: &mut Dataset, format: RdfFormat, bytes: &[u8]) -> Result<(), RdfSyntaxError> {
-    // Blank nodes of different files are different nodes.
+    // Blank nodes from different files are different nodes.
     let parser = RdfParser::from_format(format).rename_blank_nodes();
     for quad in parser.for_slice(bytes) {
         dataset.insert(&quad?);
@@ -211,7 +211,7 @@ impl fmt::Debug for SparqlStore {
     }
 }
 
-/// Serializes as in messages: the names of the files, or the address of the endpoint without secrets.
+/// Serializes the store as it appears in messages: the names of the files, or the endpoint's address without secrets.
 impl Serialize for SparqlStore {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.backend {
@@ -260,7 +260,7 @@ impl ValueType for SparqlStore {
 mod tests {
     use super::{Arc, Backend, Dataset, SparqlStore};
 
-    /// Returns the dataset of a store of files.
+    /// Returns the dataset if the store contains files.
     fn dataset(store: &SparqlStore) -> Option<&Arc<Dataset>> {
         match &store.backend {
             Backend::Embedded(dataset) => Some(dataset),

@@ -9,9 +9,9 @@ use super::Diagnostic;
 /// Options for checking that brackets and quotes are balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceOptions {
-    /// Checks that `()`, `[]` and `{}` are closed in the right order.
+    /// If `true`, checks that `()`, `[]` and `{}` are closed in the right order.
     pub brackets: bool,
-    /// Checks that strings starting with `"` or `'` are closed.
+    /// If `true`, checks that strings starting with `"` or `'` are closed.
     ///
     /// A string that starts with `'` must be closed on the same line.
     pub quotes: bool,
@@ -37,7 +37,7 @@ pub struct BalanceOptions {
 /// assert_eq!(error.to_string(), "line 2, column 8: `)` does not match `[` on line 2");
 /// ```
 pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> {
-    // If the code is unbalanced under every interpretation, the one that gets furthest is the most likely.
+    // If the code is unbalanced under every interpretation, the one that gets furthest is most likely right.
     let mut furthest: Option<Imbalance> = None;
     for syntax in candidates(code) {
         let scan = Scan {
@@ -57,7 +57,8 @@ pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> 
     furthest.map(|(at, message)| Diagnostic::at(code, at, message))
 }
 
-/// A scan under one interpretation of the comments. It works on bytes, because all relevant characters are ASCII.
+/// Scans the code under one interpretation of the comments. The scan works on bytes, because all relevant characters
+/// are ASCII.
 struct Scan<'a> {
     code: &'a str,
     bytes: &'a [u8],
@@ -66,14 +67,15 @@ struct Scan<'a> {
     at: usize,
     /// The offsets of the open brackets.
     open: Vec<usize>,
-    /// For each of [`QUOTES`], the offset up to which no closing quote exists, so no range is searched twice.
+    /// For each quote in [`QUOTES`], the offset up to which there is no closing quote, so that no range is searched
+    /// twice.
     unclosed: [usize; QUOTES.len()],
 }
 
 /// The byte offset of an unbalanced character, and a message.
 type Imbalance = (usize, String);
 
-/// The kinds of quotes whose closing quote is searched for separately.
+/// The kinds of quotes whose closing quotes are tracked separately.
 const QUOTES: [&str; 4] = ["```", "`", "'", "\""];
 
 impl Scan<'_> {
@@ -99,7 +101,7 @@ impl Scan<'_> {
         Some((start, format!("`{bracket}` is never closed")))
     }
 
-    /// Skips the comment that starts at a position, if one does. Returns a message if it does not end.
+    /// Skips the comment that starts at a position, if there is one. Returns a message if the comment does not end.
     fn comment(&mut self, start: usize) -> Option<String> {
         let rest = &self.bytes[start..];
         let line = self.comments.line;
@@ -114,8 +116,8 @@ impl Scan<'_> {
         None
     }
 
-    /// Returns `true` if the marker at this position can start a comment: not in a URL (`https://`) or a word (`C#`,
-    /// `i--`).
+    /// Returns `true` if the marker at this position can start a comment, unlike a marker in a URL (`https://`) or a
+    /// word (`C#`, `i--`).
     fn may_comment(&self, start: usize) -> bool {
         let before = start.checked_sub(1).map(|at| self.bytes[at]);
         match (self.comments.line, before) {
@@ -132,7 +134,7 @@ impl Scan<'_> {
         length.map_or(self.bytes.len(), |length| start + length)
     }
 
-    /// Closes the innermost bracket. Returns a message if it is of another kind.
+    /// Closes the innermost bracket. Returns a message if that bracket is of a different kind.
     fn closing_bracket(&mut self, close: u8) -> Option<String> {
         let open = match close {
             b')' => b'(',
@@ -151,7 +153,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Skips the string that starts at a position, if one does. Returns a message if it does not end.
+    /// Skips the string that starts at a position, if there is one. Returns a message if the string does not end.
     fn quote(&mut self, start: usize, quote: char) -> Option<String> {
         if quote == '\'' && self.is_apostrophe(start) {
             return None;
@@ -185,7 +187,7 @@ impl Scan<'_> {
                 _ => self.bytes.len(),
             };
         }
-        // A truncated code fence, or a backtick in prose, is not an unbalanced quote.
+        // A truncated code fence or a backtick in prose is not an unbalanced quote.
         if quote == '`' {
             self.at = start + opening.len();
             return None;
@@ -201,8 +203,8 @@ impl Scan<'_> {
         (hashes > 0 && before.ends_with('r')).then_some(hashes)
     }
 
-    /// Returns `true` if the quote at this position is in or after a word. Prefixed strings such as `b'..'`
-    /// are not words.
+    /// Returns `true` if the quote at this position is in or directly after a word. The prefix of a string such as
+    /// `b'..'` is not a word.
     fn is_apostrophe(&self, start: usize) -> bool {
         let in_word = |c: &char| c.is_alphanumeric() || *c == '_';
         let word = self.code[..start].chars().rev().take(3).take_while(in_word);
@@ -223,7 +225,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Returns the end of the string whose content starts at `from`, after the closing `close`. Skips escapes.
+    /// Returns the end of a string after the closing `close`, given the start of its content, `from`. Skips escapes.
     fn closed_by(&self, close: &str, from: usize, in_line: bool) -> Option<usize> {
         let mut at = from;
         while let Some(&byte) = self.bytes.get(at) {
@@ -246,9 +248,9 @@ impl Scan<'_> {
 pub(super) struct CommentSyntax {
     /// The marker of a comment that extends to the end of the line, or an empty string.
     pub(super) line: &'static str,
-    /// `true` if `/* */` is a comment.
+    /// If `true`, `/* */` is a comment.
     pub(super) block: bool,
-    /// `true` if `'a` may be a Rust lifetime. Then only `'a'` and `'\n'` are literals.
+    /// If `true`, `'a` can be a Rust lifetime. Then only `'a'` and `'\n'` are literals.
     pub(super) lifetimes: bool,
 }
 
@@ -266,8 +268,9 @@ const SCRIPT: CommentSyntax = syntax("#", false, false);
 const SQL: CommentSyntax = syntax("--", true, false);
 const PLAIN: CommentSyntax = syntax("", false, false);
 
-/// For each syntax: what its comments look like, and what only a comment looks like. `//` may also be a division, `#` a
-/// color and `--` a double negation. Neither the `//` of a URL nor the `#` of `C#` starts a comment.
+/// For each syntax, a pattern for anything that looks like one of its comments, and a pattern for what can only be a
+/// comment. `//` can also be a division, `#` a color and `--` a double negation. Neither the `//` in a URL nor the `#`
+/// in `C#` starts a comment.
 static MARKERS: LazyLock<[(CommentSyntax, Regex, Regex); 3]> = LazyLock::new(|| {
     let regex = |pattern: &str| Regex::new(pattern).expect("the pattern is valid");
     let no_division = r"(?m)/\*|(?:^|[^\w)\]\s:]|:\s)\s*//|(?:^|[^:])//\s*(?:[^\w(\s]|$)";
@@ -282,13 +285,13 @@ static MARKERS: LazyLock<[(CommentSyntax, Regex, Regex); 3]> = LazyLock::new(|| 
     ]
 });
 
-/// A single quote and a name after `&` or `<`, which only lifetimes are.
+/// Matches a single quote and a name after `&` or `<`, which can only be a lifetime.
 static LIFETIME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"[&<]'[\p{Alphabetic}_](?:[^']|\z)").expect("the pattern is valid")
 });
 
-/// Returns the comment syntaxes that the code may use, based on its markers. Unless a marker certainly starts a comment,
-/// the code may also have none.
+/// Returns the comment syntaxes that the code may use, based on its markers. Unless a marker can only start a comment,
+/// the code may also have no comments.
 fn candidates(code: &str) -> Vec<CommentSyntax> {
     let possible = MARKERS.iter().filter(|(_, may, _)| may.is_match(code));
     let is_certain = possible.clone().any(|(.., must)| must.is_match(code));

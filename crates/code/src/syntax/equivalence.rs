@@ -1,4 +1,4 @@
-//! Compares code by its syntax trees.
+//! Compares code by its syntax tree.
 //!
 //! A tree is flattened to a list of tokens without layout. Two pieces of code are the same if their lists are equal.
 
@@ -35,7 +35,8 @@ fn compare_json(left: &str, right: &str) -> Result<Comparison, ParserError> {
     if let Some(error) = json_error(right) {
         return Ok(Comparison::RightBroken(error));
     }
-    // Both are valid, so this can fail only because of their depth or a number outside the range of a float.
+    // Both texts are valid, so this can fail only if they are nested too deep or contain a number outside the range of
+    // a float.
     let value = |json| {
         serde_json::from_str::<Value>(json)
             .map_err(|error| ParserError::from(format!("cannot compare the JSON values: {error}")))
@@ -52,16 +53,16 @@ enum Token<'a> {
     Close,
     /// A node without children: its kind and its source text.
     Leaf(&'static str, &'a str),
-    /// Source text that belongs to no child node, such as inside a string.
+    /// Source text that belongs to no child node, such as the text inside a string.
     Text(&'a str),
 }
 
-/// The tokens of a tree, without layout.
+/// A tree's tokens, without layout.
 struct Tokens<'a> {
     language: Language,
     code: &'a str,
     all: Vec<Token<'a>>,
-    /// The kinds of the open nodes, and the offset up to which each was read.
+    /// The kinds of the open nodes, each with the offset up to which it was read.
     open: Vec<(&'static str, usize)>,
 }
 
@@ -77,7 +78,7 @@ impl<'a> Tokens<'a> {
         tokens.all
     }
 
-    /// Walks the tree without recursion, because it may be as deep as its code is long.
+    /// Walks the tree without recursion, because the tree can be as deep as its code is long.
     fn walk(&mut self, tree: &Tree) {
         let mut cursor = tree.walk();
         loop {
@@ -113,7 +114,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Adds the text before `start` in the open node that belongs to none of its children.
+    /// Adds the open node's text before `start` that belongs to none of its children.
     fn gap(&mut self, start: usize) {
         let Some(&(kind, read)) = self.open.last() else {
             return;
@@ -123,7 +124,7 @@ impl<'a> Tokens<'a> {
             .iter()
             .any(|part| kind.contains(part));
         let text = if verbatim { text } else { text.trim() };
-        // A backslash at the end of a line continues it.
+        // A backslash at the end of a line continues the line.
         if !text.is_empty() && text != "\\" {
             self.all.push(Token::Text(text));
         }
@@ -160,7 +161,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Normalizes a leaf: both kinds of quotes are equal if the language does not distinguish them, and SQL keywords
+    /// Normalizes a leaf. Both kinds of quotes are equal if the language does not distinguish them, and SQL keywords
     /// are case-insensitive.
     fn normalized(&self, kind: &'static str, text: &'a str) -> (&'static str, &'a str) {
         let quotes_are_equal = matches!(

@@ -1,6 +1,6 @@
-//! Functions for checking the syntax of source code.
+//! Checks the syntax of source code.
 //!
-//! Brackets and quotes can be checked in any language. For a known [`Language`], a parser checks the whole syntax.
+//! Brackets and quotes can be checked in any language. For a known [`Language`], a parser checks the entire syntax.
 //!
 //! The parsers require the `syntax` feature.
 //!
@@ -24,9 +24,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct Diagnostic {
-    /// The line of the error, starting at 1.
+    /// The line number of the error, starting at 1.
     pub line: usize,
-    /// The column of the error in characters, starting at 1.
+    /// The column number of the error in characters, starting at 1.
     pub column: usize,
     /// A message that explains the error.
     pub message: String,

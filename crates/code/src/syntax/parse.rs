@@ -9,7 +9,7 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use super::{Diagnostic, Language, ParserError};
 use dsrs_metrics_values::messages::escape;
 
-/// The time limit of a parser. Error recovery can take much longer than parsing valid code.
+/// The time limit for parsing. Error recovery can take much longer than parsing valid code.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns the first syntax error in the code.
@@ -23,8 +23,8 @@ pub(super) fn first_error(
     Ok(first_tree_error(&parse(language, code)?, code))
 }
 
-/// Returns the syntax error in a JSON text. Ignored values are parsed without recursion, so nesting may be arbitrarily
-/// deep.
+/// Returns the syntax error in a JSON text. Ignored values are parsed without recursion, so they can be nested
+/// arbitrarily deep.
 pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
     let error = serde_json::from_str::<IgnoredAny>(json).err()?;
     let message = error.to_string();
@@ -44,7 +44,7 @@ pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
     ))
 }
 
-/// Returns the syntax tree. For invalid code, it contains error nodes.
+/// Returns the syntax tree. If the code is invalid, the tree contains error nodes.
 pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError> {
     let mut parser = Parser::new();
     let failed = |reason: String| {
@@ -86,7 +86,8 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
     Some(grammar.into())
 }
 
-/// Returns the first error in a syntax tree. Walks it without recursion, because it may be as deep as its code is long.
+/// Returns the first error in a syntax tree. Walks the tree without recursion, because it can be as deep as its code is
+/// long.
 pub(super) fn first_tree_error(tree: &Tree, code: &str) -> Option<Diagnostic> {
     let root = tree.root_node();
     if !root.has_error() {

@@ -1,10 +1,10 @@
-//! A regular expression in a metric's configuration, and its size, computed before the expression is compiled.
+//! A regular expression in a metric's configuration. Its size is computed before it is compiled.
 //!
 //! A short pattern can be large: `\w{1,1000}` is a thousand copies of a class with 750 character ranges, which take
-//! seconds and hundreds of megabytes to compile. The parsed pattern is small, so its size can be computed from the
-//! parsed form.
+//! seconds and hundreds of megabytes to compile. The parsed pattern is small, so its compiled size can be computed from
+//! it.
 //!
-//! The file is long because the size of an expression is computed by its form, and the tests have a case for each.
+//! The file is long because an expression's size depends on its form, and the tests have a case for each form.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -16,20 +16,20 @@ use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{Ast, ClassSet, ClassSetItem, RepetitionKind, RepetitionRange};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The maximum size of a pattern with repetitions written out. It compiles in a few milliseconds.
+/// The maximum size of a pattern with its repetitions written out. Such a pattern compiles in a few milliseconds.
 const MAX_PATTERN_SIZE: u64 = 100_000;
 
 /// The maximum size of a compiled pattern, in bytes. The real limit is the size of the pattern itself.
 const MAX_COMPILED_BYTES: usize = 16 << 20;
 
-/// The maximum number of steps of one match: the bytes of the string times the positions of the pattern. Unless a
+/// The maximum number of steps in one match: the bytes of the string times the positions in the pattern. Unless a
 /// faster method applies, that many steps take seconds.
 const MAX_STEPS: u64 = 1_000_000_000;
 
 /// A regular expression that is compiled once and matched in linear time.
 ///
 /// The syntax is that of the [`regex`](https://docs.rs/regex) crate: Perl-style, without look-around or backreferences.
-/// The time for a match grows linearly with the length of the string.
+/// Matching time grows linearly with the length of the string.
 ///
 /// Two limits keep patterns fast:
 ///
@@ -54,7 +54,7 @@ pub struct RegexPattern(Arc<Pattern>);
 
 struct Pattern {
     source: String,
-    /// Compiled on first use, ignoring case and respecting it.
+    /// The case-insensitive and the case-sensitive form, each compiled on first use.
     compiled: [OnceLock<Result<Compiled, String>>; 2],
 }
 
@@ -195,7 +195,7 @@ impl Serialize for RegexPattern {
     }
 }
 
-/// An invalid pattern is an error here, where its location is known.
+/// An invalid pattern is rejected here, where its location is known.
 impl<'de> Deserialize<'de> for RegexPattern {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let pattern = Self::from(String::deserialize(from)?);
@@ -208,24 +208,25 @@ impl ValueType for RegexPattern {
     const HELP: TypeHelp = TypeHelp::new("a regular expression").with_example(r"'ANSWER:\s*(\w+)'");
 }
 
-/// The size of a Unicode class: about as many ranges as the largest ones have.
+/// The size of a Unicode class: about as many ranges as the largest classes have.
 const UNICODE_CLASS: u64 = 800;
 
-/// The size of `\w`, `\d` and `\s` in JSON Schema, where they are ASCII or short lists, even negated.
+/// The size of `\w`, `\d` and `\s` in a JSON Schema, where these classes are ASCII or short lists, even if negated.
 const SHORT_CLASS: u64 = 40;
 
-/// The size of a non-ASCII character or character range: its bytes in UTF-8.
+/// The size of a non-ASCII character or character range: its number of UTF-8 bytes.
 const CHARACTER: u64 = 4;
 
 fn parse(pattern: &str) -> Option<Ast> {
     ParserBuilder::new().build().parse(pattern).ok()
 }
 
-/// Returns an upper bound on the size of a pattern from a JSON Schema after its counted repetitions are expanded: the
-/// number of characters and character ranges, which determines the time and memory to compile it.
+/// Returns an upper bound on the size of a JSON Schema pattern after its counted repetitions are expanded. The size is
+/// the number of characters and character ranges, which determines how much time and memory it takes to compile the
+/// pattern.
 ///
-/// Unlike in other patterns, there can be look-around and backreferences. If the pattern cannot be parsed, the bound is
-/// estimated from its length and its counted repetitions.
+/// Unlike other patterns, these can contain look-around and backreferences. If the pattern cannot be parsed, the bound
+/// is estimated from its length and its counted repetitions.
 #[doc(hidden)]
 pub fn schema_pattern_size(pattern: &str) -> u64 {
     let mut plain = pattern.to_owned();
@@ -247,7 +248,7 @@ pub fn schema_pattern_size(pattern: &str) -> u64 {
     copies.fold(each, u64::saturating_mul)
 }
 
-/// Returns the size of a pattern, given the size of each class of characters.
+/// Returns a pattern's size. `class` returns the size of a character class.
 fn size(ast: &Ast, class: &dyn Fn(&Ast) -> u64) -> u64 {
     let sum = |asts: &[Ast]| {
         let sizes = asts.iter().map(|ast| size(ast, class));
@@ -269,7 +270,7 @@ fn size(ast: &Ast, class: &dyn Fn(&Ast) -> u64) -> u64 {
     }
 }
 
-/// Returns the number of ranges in a class, given the number in `\w`, `\d` and `\s`.
+/// Returns the number of ranges in a class, given the number of ranges in `\w`, `\d` and `\s`.
 fn ranges(class: &Ast, perl_class: u64) -> u64 {
     match class {
         Ast::ClassUnicode(_) => UNICODE_CLASS,

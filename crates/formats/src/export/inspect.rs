@@ -17,10 +17,11 @@ use crate::trajectory::Trajectory;
 /// The version of the format.
 const VERSION: u32 = 2;
 
-/// The number of bytes of the longest name of a member.
+/// The maximum length of a member's name, in bytes.
 const MAX_NAME: usize = 65_535;
 
-/// Stands for `NaN`, which JSON does not have, as the value of a metric without a score. Unicode excludes its character.
+/// Stands for `NaN`, which JSON does not have, as the value of a metric without a score. Its character is one that
+/// Unicode excludes.
 const NOT_SCORED: &str = "\u{10FFFF}NaN";
 
 pub(super) fn write(
@@ -54,7 +55,7 @@ pub(super) fn write(
     Ok(Vec::new())
 }
 
-/// Returns the name of the member of a sample, which contains its id.
+/// Returns the name of a sample's archive member, which contains the sample's id.
 fn member_name(row: &ResultRow) -> Result<String, FormatError> {
     let name = format!("samples/{}_epoch_1.json", row.id);
     let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
@@ -66,7 +67,7 @@ fn member_name(row: &ResultRow) -> Result<String, FormatError> {
     Err(FormatError::new(format_args!("{}: {reason}", row.at())))
 }
 
-/// Writes a member, compressed by Zstandard as inspect_ai does.
+/// Writes a member, compressed with Zstandard as in inspect_ai.
 fn member<W: Write>(
     archive: &mut ZipArchiveWriter<W>,
     name: &str,
@@ -96,7 +97,7 @@ fn write_json(out: &mut dyn Write, value: &Value) -> Result<(), FormatError> {
     Ok(out.write_all(json.as_bytes())?)
 }
 
-/// The model of a log without an evaluated model, as inspect_ai writes it.
+/// Returns the model, or the name that inspect_ai writes if no model was evaluated.
 fn model<'a>(run: &'a ExportedRun<'_>) -> &'a str {
     run.tag("model").unwrap_or("none/none")
 }
@@ -138,7 +139,8 @@ fn header(run: &ExportedRun<'_>) -> Value {
     })
 }
 
-/// The results of a metric. inspect_ai leaves failed samples out of its means; here they count as the failure score.
+/// Returns a metric's results. inspect_ai leaves failed samples out of its means; here, they count as the failure
+/// score.
 fn score(run: &ExportedRun<'_>, name: &str) -> Value {
     let figures = &run.metrics[name];
     let counts = figures.counts;
@@ -168,7 +170,7 @@ fn score(run: &ExportedRun<'_>, name: &str) -> Value {
     })
 }
 
-/// The samples of a log, and their summaries.
+/// Methods for a log's samples and their summaries.
 impl ExportedRun<'_> {
     fn sample(&self, row: &ResultRow) -> Result<Value, FormatError> {
         let sample = Sample::of(row, self)?;
@@ -210,7 +212,7 @@ impl ExportedRun<'_> {
         Ok(written.into())
     }
 
-    /// What a sample and its summary have in common.
+    /// Returns the fields that a sample and its summary share.
     fn common(&self, row: &ResultRow, sample: &Sample) -> Map<String, Value> {
         let scores = row.scores.iter();
         let scores = scores.map(|(name, it)| (name.clone(), self.score(name, it)));
@@ -246,7 +248,7 @@ impl ExportedRun<'_> {
             "passed": score.passed.filter(|_| score.value.is_some() && !is_verdict),
             "parts": Some(&score.parts).filter(|it| !it.is_empty()),
             "cost_msats": Some(score.cost_msats).filter(|it| *it > 0),
-            // inspect_ai has one value, "not scored", for all outcomes without a score.
+            // inspect_ai has only one value, "not scored", for all outcomes without a score.
             "dsrs_metrics_outcome": score.value.is_none().then(|| score.outcome.name()),
         })));
         present(json!({
@@ -257,7 +259,7 @@ impl ExportedRun<'_> {
     }
 }
 
-/// Returns the attributes of a row. The attribute `metadata`, which rows of inspect_ai have, is the metadata itself.
+/// Returns a row's attributes. The attribute `metadata`, which rows from inspect_ai have, becomes the metadata itself.
 fn attributes(attributes: &Fields) -> Map<String, Value> {
     let mut metadata = Map::new();
     for (name, value) in attributes.iter() {
@@ -269,7 +271,7 @@ fn attributes(attributes: &Fields) -> Map<String, Value> {
     metadata
 }
 
-/// Returns the error of the program, if it failed.
+/// Returns the program's error, if it failed.
 fn failure_of_program(row: &ResultRow) -> Option<String> {
     let mut scores = row.scores.values();
     let failed = scores.find(|it| it.outcome == ResultOutcome::ProgramFailed)?;
@@ -277,7 +279,7 @@ fn failure_of_program(row: &ResultRow) -> Option<String> {
     Some(failed.error.clone().unwrap_or_else(name))
 }
 
-/// Returns the trajectory, or else the input and the answer, as messages of inspect_ai.
+/// Returns the trajectory, or if there is none, the input and the answer, as inspect_ai messages.
 fn messages(sample: &Sample) -> Vec<Value> {
     match &sample.trajectory {
         Some(trajectory) => of_trajectory(trajectory),

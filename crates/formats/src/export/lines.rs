@@ -1,7 +1,7 @@
-//! Formats with one JSON document per line: Langfuse scores, as its API reference describes the body of
-//! `POST /api/public/scores`, and MLflow assessments, as `assessments.proto` describes the body of
-//! `POST /api/3.0/mlflow/traces/TRACE/assessments`, and spans with evaluations in OTLP JSON, as OpenInference's
-//! `spec/annotations.md` describes them.
+//! Formats with one JSON document per line. A Langfuse score is the body of `POST /api/public/scores`, as described in
+//! the API reference. An MLflow assessment is the body of `POST /api/3.0/mlflow/traces/TRACE/assessments`, as described
+//! in `assessments.proto`. Spans with evaluations are written in OTLP JSON, as described in OpenInference's
+//! `spec/annotations.md`.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::import::as_string;
 use crate::messages::hash::hexadecimal;
 use crate::results::{ResultRow, ResultScore};
 
-/// Writes the documents of all rows, and returns notes on what is not in them.
+/// Writes the documents for all rows, and returns notes on anything they leave out.
 pub(super) fn write(
     run: &ExportedRun<'_>,
     out: &mut impl Write,
@@ -31,7 +31,7 @@ pub(super) fn write(
     Ok(left_out.note().into_iter().collect())
 }
 
-/// Returns an attribute of a row that is a string, and not empty.
+/// Returns the row attribute with this name if it is a non-empty string.
 pub(super) fn attribute<'r>(row: &'r ResultRow, name: &str) -> Option<&'r str> {
     row.attributes
         .get(name)?
@@ -39,7 +39,8 @@ pub(super) fn attribute<'r>(row: &'r ResultRow, name: &str) -> Option<&'r str> {
         .filter(|text| !text.is_empty())
 }
 
-/// Returns the id of the trace that a row belongs to. `or` is another attribute that is enough.
+/// Returns the id of the trace that a row belongs to. `or` completes the error message if a different attribute would
+/// also do.
 pub(super) fn trace_id<'r>(row: &'r ResultRow, or: &str) -> Result<&'r str, FormatError> {
     attribute(row, "trace_id").ok_or_else(|| {
         let reason = format!(
@@ -49,7 +50,7 @@ pub(super) fn trace_id<'r>(row: &'r ResultRow, or: &str) -> Result<&'r str, Form
     })
 }
 
-/// Returns the document of each result of a row. A result without a document is counted.
+/// Returns a document for each result in a row. Results without a document are counted.
 fn of_scores<'r>(
     row: &'r ResultRow,
     left_out: &mut LeftOut,
@@ -65,7 +66,7 @@ fn of_scores<'r>(
     documents
 }
 
-/// Returns the metadata of a score: its row, its judge, and the values that the metric returned with it.
+/// Returns a score's metadata: its row, its judge, and the values that the metric returned with the score.
 pub(super) fn metadata(
     run: &ExportedRun<'_>,
     row: &ResultRow,
@@ -88,7 +89,7 @@ pub(super) fn metadata(
     }))
 }
 
-/// The scores of a row for Langfuse.
+/// Returns a row's scores for Langfuse.
 pub(super) fn langfuse(
     run: &ExportedRun<'_>,
     row: &ResultRow,
@@ -105,7 +106,7 @@ pub(super) fn langfuse(
             false => "NUMERIC",
         };
         Some(present(json!({
-            // The same for each export, so that a score that is sent twice replaces itself.
+            // The id is the same for each export, so that a score that is sent twice replaces itself.
             "id": run.uuid(&[&row.id, name]),
             // A score belongs to a trace, or to a session.
             "traceId": trace_id,
@@ -121,7 +122,7 @@ pub(super) fn langfuse(
     }))
 }
 
-/// The assessments of a row for MLflow.
+/// Returns a row's assessments for MLflow.
 pub(super) fn mlflow(
     run: &ExportedRun<'_>,
     row: &ResultRow,
@@ -160,9 +161,8 @@ pub(super) fn mlflow(
     }))
 }
 
-/// The spans of a row.
-/// Returns the span of a row, of the kind `EVALUATOR`. If the row names the trace and the span that were evaluated, the new
-/// span is a child of the evaluated one, because a span cannot be changed after it was sent.
+/// Returns the span for a row, with the kind `EVALUATOR`. If the row names the evaluated trace and span, the new span
+/// is a child of the evaluated one, because a span cannot be changed after it is sent.
 pub(super) fn spans(
     run: &ExportedRun<'_>,
     row: &ResultRow,
@@ -185,7 +185,7 @@ pub(super) fn spans(
         }
         let mut metadata = metadata(run, row, (name, score));
         if score.outcome.is_failure() {
-            // A failure has an explanation and no score: never 0.
+            // A failure has an explanation and no score, not even 0.
             metadata.insert("outcome".to_owned(), score.outcome.name().into());
         }
         let kind = match run.annotator(name) {
@@ -213,7 +213,7 @@ pub(super) fn spans(
     let trace = valid_id(attribute(row, "trace_id"), 32);
     let parent = valid_id(attribute(row, "span_id"), 16).filter(|_| trace.is_some());
     let own = hexadecimal(&run.hash(&[&row.id]));
-    // OTLP has 64-bit integers as strings.
+    // OTLP writes 64-bit integers as strings.
     let nanos = |time| since_1970(time).as_nanos().to_string();
     let span = present(json!({
         "traceId": trace.unwrap_or(&own[..32]),
@@ -235,7 +235,7 @@ pub(super) fn spans(
     Ok(vec![document.to_string()])
 }
 
-/// Returns an attribute of OTLP, unless its value is null.
+/// Returns an OTLP attribute, unless its value is null.
 fn attribute_of((key, value): (String, Value)) -> Option<Value> {
     let kind = match value {
         Value::Null => return None,
@@ -245,7 +245,7 @@ fn attribute_of((key, value): (String, Value)) -> Option<Value> {
     Some(json!({ "key": key, "value": { kind: value } }))
 }
 
-/// Returns an id of this number of hexadecimal digits that are not all 0. Any other id names no span.
+/// Returns the id if it has this number of hexadecimal digits and is not all zeros. Any other id names no span.
 fn valid_id(id: Option<&str>, digits: usize) -> Option<&str> {
     id.filter(|id| {
         id.len() == digits

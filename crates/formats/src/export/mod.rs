@@ -1,6 +1,6 @@
-//! Export of result files to the formats of other programs.
+//! Exports result files to other programs' formats.
 //!
-//! `run.rs` reads the scores and rows of a result file. Each format has its own folder or file. `lines.rs` writes the
+//! `run.rs` reads the scores and rows from a result file. Each format has its own folder or file. `lines.rs` writes the
 //! formats that have one JSON document per line.
 
 mod every_eval_ever;

@@ -1,4 +1,4 @@
-//! The run that is exported: its rows and figures, facts about it, and the texts of each row.
+//! The run to export: its rows and figures, facts about it, and the texts in each row.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ use crate::results::{
 };
 use crate::trajectory::Trajectory;
 
-/// The tags and the fields that the caller names.
+/// The tags and fields that the caller specified.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     pub(super) tags: BTreeMap<String, String>,
@@ -36,22 +36,22 @@ pub(super) struct Settings {
 pub(super) struct ExportedRun<'a> {
     pub(super) file: &'a Path,
     settings: &'a Settings,
-    /// What the manifest says about the run, with the tags of the caller; without a manifest, nothing.
+    /// The run's description in the manifest, with the caller's tags. Empty if there is no manifest.
     pub(super) manifest: RunManifest,
     #[cfg(feature = "inspect")]
     pub(super) rows: u64,
-    /// The figures of each metric over all rows, in the order of the file.
+    /// Each metric's figures over all rows, in the order of the file.
     pub(super) metrics: IndexMap<String, MetricFigures>,
-    /// When the run ended, or else when the file was written.
+    /// The time when the run ended, or if that is unknown, when the file was written.
     pub(super) ended: SystemTime,
-    /// When the run started, if the manifest contains it.
+    /// The time when the run started, if the manifest contains it.
     pub(super) started: Option<SystemTime>,
-    /// The identifier of the run: the hash of the file, from its manifest if there is one.
+    /// The run's identifier: the hash of the file, taken from its manifest if there is one.
     id: String,
 }
 
 impl<'a> ExportedRun<'a> {
-    /// Reads the scores of the file.
+    /// Reads the scores in the file.
     pub(super) fn read(file: &'a Path, settings: &'a Settings) -> Result<Self, FormatError> {
         if file.as_os_str() == "-" {
             return Err(FormatError::new(
@@ -93,20 +93,21 @@ impl<'a> ExportedRun<'a> {
         })
     }
 
-    /// Returns `true` if the scores of a metric are pass or fail.
+    /// Returns `true` if the metric's scores are pass or fail.
     pub(super) fn is_verdict(&self, metric: &str) -> bool {
         self.metrics
             .get(metric)
             .is_some_and(|figures| figures.kind == ScoreKind::Bool)
     }
 
-    /// Returns a tag of the caller, or else of the run.
+    /// Returns the caller's tag with this name, or else the run's.
     pub(super) fn tag(&self, name: &str) -> Option<&str> {
         let tag = self.manifest.tags.get(name).map(String::as_str);
         tag.filter(|value| !value.is_empty())
     }
 
-    /// The data that was scored: the tag, or the names of the files without folder and extension, or the name of the result file.
+    /// Returns the name of the scored data: the tag, otherwise the file names without folder and extension, otherwise
+    /// the name of the result file.
     pub(super) fn dataset(&self) -> String {
         if let Some(dataset) = self.tag("dataset") {
             return dataset.to_owned();
@@ -144,14 +145,14 @@ impl<'a> ExportedRun<'a> {
         }
     }
 
-    /// Returns an id that is the same each time that the same run is exported: a UUID whose random bits are a hash.
+    /// Returns an id that is the same every time the same run is exported: a UUID with a hash instead of random bits.
     pub(super) fn uuid(&self, parts: &[&str]) -> String {
         let bits = self.hash(parts);
         let uuid = Builder::from_random_bytes(std::array::from_fn(|place| bits[place]));
         uuid.into_uuid().to_string()
     }
 
-    /// Returns a hash of the run and of these parts.
+    /// Returns a hash of the run and these parts.
     pub(super) fn hash(&self, parts: &[&str]) -> [u8; 32] {
         let mut hash = Sha256::new();
         for part in [&[&*self.id], parts].concat() {
@@ -172,7 +173,7 @@ impl<'a> ExportedRun<'a> {
     }
 }
 
-/// What is known about a run without a manifest.
+/// Returns what is known about a run that has no manifest.
 fn unknown() -> RunManifest {
     let mut run = RunManifest::default();
     run.ending = "complete".to_owned();
@@ -189,7 +190,7 @@ impl LeftOut {
         *self.0.entry(outcome.name()).or_default() += 1;
     }
 
-    /// `results without a score are not in the output: 2 abstained, 1 gated`
+    /// Returns a note such as `results without a score are not in the output: 2 abstained, 1 gated`.
     pub(super) fn note(&self) -> Option<String> {
         let each = self.0.iter().map(|(name, count)| format!("{count} {name}"));
         let mut each: Vec<String> = each.collect();
@@ -203,26 +204,26 @@ impl LeftOut {
 
 /// The kind of evaluator that computed a score.
 pub(super) enum Annotator<'a> {
-    /// A formula.
+    /// A formula, without a model.
     Code,
-    /// A judge's offline stand-in.
+    /// The offline stand-in for a judge.
     OfflineJudge,
     /// Language models, each given by its id and endpoint.
     Models(&'a [String]),
 }
 
-/// The name of a file without folder and extension.
+/// Returns a file's name without its folder and extension.
 pub(super) fn stem(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
 }
 
-/// The time since 1970.
+/// Returns the time that has passed since 1970.
 pub(super) fn since_1970(time: SystemTime) -> Duration {
     time.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Returns the tokens of the program, if both numbers are known.
+/// Returns the program's token usage, if both numbers are known.
 pub(super) fn token_usage(row: &ResultRow) -> Option<Value> {
     let (input, output) = row.input_tokens.zip(row.output_tokens)?;
     Some(json!({
@@ -230,14 +231,14 @@ pub(super) fn token_usage(row: &ResultRow) -> Option<Value> {
     }))
 }
 
-/// A row of the run, as other programs have it.
+/// A row of the run in the form that other programs use.
 pub(super) struct Sample {
     pub(super) input: String,
-    /// Several if the field is a list.
+    /// The expected answers. There are several if the field is a list.
     pub(super) target: Vec<String>,
-    /// `None` if the program failed, or the file does not contain predictions.
+    /// The program's answer, or `None` if the program failed or the file does not contain predictions.
     pub(super) output: Option<String>,
-    /// The trajectory of an agent, if the prediction contains it.
+    /// The agent's trajectory, if the prediction contains one.
     pub(super) trajectory: Option<Trajectory>,
 }
 

@@ -1,4 +1,4 @@
-//! Results of benchmarks: BFCL, SWE-bench and HELM.
+//! Imports benchmark results: BFCL, SWE-bench and HELM.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::table::{Table, TableRow, at, list, objects, pick, put, text, tokens};
 use super::text::as_string;
 use crate::{FormatError, Input};
 
-/// Results of the Berkeley Function Calling Leaderboard (`BFCL_.._result.json`), with `BFCL_.._score.json`, which lists
-/// the wrong rows, and with possible answers:
+/// Imports results of the Berkeley Function Calling Leaderboard (`BFCL_.._result.json`), with `BFCL_.._score.json`,
+/// which lists the wrong rows, and with possible answers:
 /// <https://github.com/ShishirPatil/gorilla/tree/main/berkeley-function-call-leaderboard>.
 pub(super) fn import_bfcl(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut results, mut wrong, mut answers) = (Vec::new(), HashMap::new(), HashMap::new());
@@ -61,7 +61,7 @@ pub(super) fn import_bfcl(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     Ok(table)
 }
 
-/// Returns `[{NAME: ARGUMENTS}, ..]` as calls.
+/// Converts `[{NAME: ARGUMENTS}, ..]` to calls.
 fn bfcl_calls(result: &Value) -> Option<Value> {
     let call = |call: &Value| {
         let (name, args) = call.as_object()?.iter().next()?;
@@ -71,7 +71,7 @@ fn bfcl_calls(result: &Value) -> Option<Value> {
     calls.collect::<Option<Vec<_>>>().map(Value::from)
 }
 
-/// The lists of a report. An instance without a result counts against the rate, as in the report.
+/// The lists in a report. An instance without a result counts against the rate, as it does in the report.
 const LISTS: [(&str, &str); 6] = [
     ("resolved_ids", ""),
     ("unresolved_ids", ""),
@@ -81,7 +81,7 @@ const LISTS: [(&str, &str); 6] = [
     ("submitted_ids", ""),
 ];
 
-/// SWE-bench predictions and the report about them, alone or together:
+/// Imports SWE-bench predictions and the report about them, alone or together:
 /// <https://www.swebench.com/SWE-bench/guides/evaluation/>.
 pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let (mut table, mut rows) = (Table::default(), IndexMap::<String, TableRow>::new());
@@ -92,7 +92,7 @@ pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError
                 reports.push(object);
                 continue;
             }
-            // A prediction, or `{INSTANCE: PREDICTION, ..}`.
+            // The object is a prediction, or `{INSTANCE: PREDICTION, ..}`.
             let by_id = object.as_object().into_iter().flat_map(Map::values);
             let predictions = match at(&object, "/instance_id") {
                 Some(_) => vec![&object],
@@ -137,11 +137,11 @@ pub(super) fn import_swebench(inputs: &[Input<'_>]) -> Result<Table, FormatError
     Ok(table)
 }
 
-/// The beginnings of the names of statistics about time, tokens and probabilities, which are no scores.
+/// The name prefixes of statistics about time, tokens and probabilities, which aren't scores.
 const NO_SCORES: &str = "num_ finish_reason_ inference_ training_ estimated_ prompt_ max_prob logprob batch_size predicted_index";
 
-/// A HELM run: `per_instance_stats.json`, with prompts, references and completions from `scenario_state.json` in the
-/// same folder: <https://github.com/stanford-crfm/helm>.
+/// Imports a HELM run: `per_instance_stats.json`, with prompts, references and completions from `scenario_state.json`
+/// in the same folder: <https://github.com/stanford-crfm/helm>.
 pub(super) fn import_helm(input: Input<'_>) -> Result<Table, FormatError> {
     let (mut table, mut states) = (Table::default(), HashMap::new());
     let path = input.file.with_file_name("scenario_state.json");
@@ -182,7 +182,7 @@ pub(super) fn import_helm(input: Input<'_>) -> Result<Table, FormatError> {
     Ok(table)
 }
 
-/// Returns the id of an instance; with its perturbation and its trial, which are rows of their own.
+/// Returns the id of an instance, including its perturbation and trial, because each of these is a separate row.
 fn row_id(id: &Value, perturbation: &Value, trial: &Value) -> String {
     let mut id = as_string(id);
     if let Some(name) = perturbation["name"].as_str() {
@@ -204,7 +204,7 @@ fn helm_row(id: String, state: &Value) -> TableRow {
     let correct = Some(correct).filter(|it| !it.is_empty());
     put(&mut row.gold, "answer", correct);
     if let Some(completion) = at(state, "/result/completions/0/text").and_then(Value::as_str) {
-        // The letter of a choice stands for its text.
+        // A choice's letter stands for its text.
         let choice = state["output_mapping"][completion.trim()].as_str();
         let answer = choice.unwrap_or(completion.trim());
         put(&mut row.pred, "answer", answer);

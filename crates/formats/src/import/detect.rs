@@ -1,4 +1,4 @@
-//! Describes a file whose format differs from the one that was named.
+//! Describes a file whose format differs from the one that the user named.
 
 use std::fmt;
 use std::path::Path;
@@ -10,16 +10,16 @@ use super::text::{with_finite_numbers, without_mark};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 
-/// A file format of another program that can be imported.
+/// Another program's file format that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignFormat {
     /// An inspect_ai log (`.eval` or `.json`), or a folder of such logs.
     Inspect,
-    /// The samples of an lm-eval task (`samples_TASK_DATE.jsonl`), or a folder of such files.
+    /// Samples from an lm-eval task (`samples_TASK_DATE.jsonl`), or a folder of such files.
     LmEval,
     /// OpenTelemetry spans in OTLP JSON.
     ///
-    /// With the `otel` feature, spans in OTLP protobuf can be read as well.
+    /// With the `otel` feature, spans in OTLP protobuf can also be read.
     Otlp,
     /// Trajectories in the Agent Trajectory Interchange Format (ATIF).
     Atif,
@@ -31,7 +31,7 @@ pub enum ForeignFormat {
     Ragas,
     /// Berkeley Function Calling Leaderboard results, with their scores and possible answers.
     Bfcl,
-    /// The statistics of a HELM run.
+    /// Statistics from a HELM run.
     ///
     /// The statistics are in `per_instance_stats.json`, which is read together with `scenario_state.json`.
     Helm,
@@ -83,10 +83,10 @@ impl ForeignFormat {
     }
 }
 
-/// The bytes from which a format is recognized.
+/// The number of bytes used to recognize a format.
 const START: u64 = 64 << 10;
 
-/// The formats by keys of their first object, or columns of their first line.
+/// Maps formats to the keys of their first object, or to the columns of their first line.
 const KEYS: [(ForeignFormat, &str); 20] = [
     (ForeignFormat::Inspect, "eval version"),
     (ForeignFormat::Inspect, "eval status"),
@@ -116,7 +116,7 @@ const KEYS: [(ForeignFormat, &str); 20] = [
     (ForeignFormat::OpenaiBatch, "custom_id response"),
 ];
 
-/// Describes a format, and the option that imports it: `a log from inspect_ai` and `(`--from inspect`)`.
+/// Describes a format and the option that imports it: `a log from inspect_ai` and `(`--from inspect`)`.
 fn described(format: ForeignFormat) -> (String, String) {
     let mut known = ForeignFormat::ALL.iter().filter(|(it, ..)| *it == format);
     let (_, name, noun) = known.next().unwrap_or(&ForeignFormat::ALL[0]);
@@ -125,7 +125,7 @@ fn described(format: ForeignFormat) -> (String, String) {
     (noun, format!("(`--from {name}`)"))
 }
 
-/// Returns a description of a file from another program, or `None` if its format is unknown.
+/// Describes a file that another program wrote, or returns `None` if its format is unknown.
 ///
 /// The description names the command-line option that imports the file. The result is also `None` if the file cannot be
 /// read.
@@ -137,7 +137,7 @@ pub fn recognize(file: &Path) -> Option<String> {
     Some(describe(without_mark(&start))).filter(|found| found.contains("(`--from "))
 }
 
-/// Returns the error of the first file that has another format than this one, or `own` if none has.
+/// Returns an error for the first file that has a format other than this one, or `own` if there is none.
 pub(super) fn or_other_format(
     format: ForeignFormat,
     files: &[&Path],
@@ -156,7 +156,7 @@ pub(super) fn or_other_format(
     own
 }
 
-/// Describes a file by its first bytes.
+/// Describes a file based on its first bytes.
 fn describe(start: &[u8]) -> String {
     if start.trim_ascii().is_empty() {
         return "an empty file".to_owned();
@@ -216,9 +216,9 @@ fn describe(start: &[u8]) -> String {
     }
 }
 
-/// Returns the keys of the first object of JSON, also in a list, up to where the text is cut off.
+/// Returns the keys of the first JSON object, even if it is in a list, up to the point where the text is cut off.
 fn first_keys(start: &[u8]) -> Vec<String> {
-    /// Collects keys, also of an object that is cut off.
+    /// Collects an object's keys, even if the object is cut off.
     struct Keys<'k>(&'k mut Vec<String>);
 
     impl<'de> Visitor<'de> for Keys<'_> {
@@ -241,7 +241,7 @@ fn first_keys(start: &[u8]) -> Vec<String> {
     let start = String::from_utf8_lossy(start);
     let text = with_finite_numbers(&start);
     let text = text.trim_start().trim_start_matches('[');
-    // An error of what follows, or of the end, does not matter.
+    // Errors in what follows, or at the end, do not matter.
     let _ = serde_json::Deserializer::from_str(text).deserialize_map(Keys(&mut keys));
     keys
 }

@@ -1,4 +1,4 @@
-//! Results of evaluation frameworks: promptfoo, deepeval and ragas.
+//! Imports results from evaluation frameworks: promptfoo, deepeval and ragas.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,7 +8,8 @@ use super::table::{Table, TableRow, at, list, objects, pick, text, tokens};
 use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::{FormatError, Input};
 
-/// Results from promptfoo, as `promptfoo eval --output results.json` writes them: <https://www.promptfoo.dev/docs/configuration/outputs/>.
+/// Imports results that `promptfoo eval --output results.json` wrote:
+/// <https://www.promptfoo.dev/docs/configuration/outputs/>.
 pub(super) fn import_promptfoo(input: Input<'_>) -> Result<Table, FormatError> {
     let document = objects(input)?.swap_remove(0);
     let results = document["results"]["results"].as_array();
@@ -27,7 +28,7 @@ pub(super) fn import_promptfoo(input: Input<'_>) -> Result<Table, FormatError> {
     Ok(table)
 }
 
-/// Returns the row of a test. With several prompts or providers, each is a row.
+/// Returns a row for a test. If there are several prompts or providers, each becomes its own row.
 fn promptfoo_row(result: &Value, number: u64, has_columns: bool) -> TableRow {
     let test = result["testIdx"].as_u64().unwrap_or(number);
     let mut row = match has_columns {
@@ -52,7 +53,7 @@ fn promptfoo_row(result: &Value, number: u64, has_columns: bool) -> TableRow {
         row.score(name, value.clone());
     }
     for component in list(&grading["componentResults"]) {
-        // The score of an assertion with a name is among the named scores.
+        // If an assertion has a name, its score is among the named scores.
         let assertion = &component["assertion"];
         if let (Some(kind), true) = (assertion["type"].as_str(), assertion["metric"].is_null()) {
             let score = row.score(kind, component["score"].clone());
@@ -63,7 +64,7 @@ fn promptfoo_row(result: &Value, number: u64, has_columns: bool) -> TableRow {
     row
 }
 
-/// The fields of a test case. Goldens have the names of Python.
+/// The fields of a test case. Goldens use the Python names.
 const DEEPEVAL_GOLD: [(&str, &str); 4] = [
     ("question", "/input"),
     ("answer", "/expectedOutput /expected_output"),
@@ -76,8 +77,8 @@ const DEEPEVAL_PRED: [(&str, &str); 3] = [
     ("trajectory", "/turns /toolsCalled /tools_called"),
 ];
 
-/// Test runs of deepeval (`.deepeval/.latest_test_run.json`, files in `DEEPEVAL_RESULTS_FOLDER`), and goldens, which have no scores:
-/// <https://github.com/confident-ai/deepeval/tree/main/deepeval/test_run>.
+/// Imports deepeval test runs (`.deepeval/.latest_test_run.json`, files in `DEEPEVAL_RESULTS_FOLDER`), and goldens,
+/// which have no scores: <https://github.com/confident-ai/deepeval/tree/main/deepeval/test_run>.
 pub(super) fn import_deepeval(input: Input<'_>) -> Result<Table, FormatError> {
     let documents = objects(input)?;
     let (mut table, mut cases) = (Table::default(), Vec::new());
@@ -120,8 +121,8 @@ pub(super) fn import_deepeval(input: Input<'_>) -> Result<Table, FormatError> {
     Ok(table)
 }
 
-/// Returns `true` if lower scores are better. The file does not say so, but the verdict shows which side of the threshold
-/// passes.
+/// Returns `true` if lower scores are better. The file does not say so, but the verdict shows which side of the
+/// threshold passes.
 fn is_lower_better(metric: &Value) -> bool {
     let numbers = metric["score"].as_f64().zip(metric["threshold"].as_f64());
     numbers
@@ -149,7 +150,7 @@ fn deepeval_row(case: &Value, number: u64) -> TableRow {
     row
 }
 
-/// Splits the contexts of a cell, which deepeval joins with `|`.
+/// Splits the contexts in a cell, which deepeval joins with `|`.
 fn split_contexts(fields: &mut Map<String, Value>) {
     if let Some(contexts) = fields.get_mut("context")
         && let Value::String(text) = &*contexts
@@ -158,7 +159,7 @@ fn split_contexts(fields: &mut Map<String, Value>) {
     }
 }
 
-/// The fields of a sample, also by their names before version 0.2.
+/// The fields of a sample, including their names before version 0.2.
 const RAGAS_GOLD: [(&str, &str); 5] = [
     ("question", "/user_input /question"),
     ("answer", "/reference /ground_truth /ground_truths"),
@@ -171,8 +172,8 @@ const RAGAS_PRED: [(&str, &str); 2] = [
     ("context", "/retrieved_contexts /contexts"),
 ];
 
-/// Results from ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are not fields of a sample
-/// are scores: <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
+/// Imports results from ragas: `result.to_pandas().to_csv(..)`, or its records in JSON. Columns that are not fields of
+/// a sample are scores: <https://docs.ragas.io/en/stable/concepts/components/eval_sample/>.
 pub(super) fn import_ragas(input: Input<'_>) -> Result<Table, FormatError> {
     let samples = objects(input)?;
     let is_sample = |it: &Value| !pick::<Map<_, _>>(it, &RAGAS_PRED).is_empty();
@@ -184,7 +185,7 @@ pub(super) fn import_ragas(input: Input<'_>) -> Result<Table, FormatError> {
         let mut fields = RAGAS_GOLD.iter().chain(&RAGAS_PRED);
         fields.any(|(_, pointers)| pointers.split(' ').any(|it| &it[1..] == name))
     };
-    // pandas writes the number of a row in a column without a name.
+    // pandas writes the row number in a column without a name.
     let is_score = |name: &str| {
         let is_index = name.is_empty() || name.starts_with("Unnamed:");
         let has_number = samples.iter().any(|it| number(&it[name]).is_some());
@@ -197,7 +198,7 @@ pub(super) fn import_ragas(input: Input<'_>) -> Result<Table, FormatError> {
         let mut row = TableRow::positional(id.to_string());
         row.gold = pick(sample, &RAGAS_GOLD);
         row.pred = pick(sample, &RAGAS_PRED);
-        // ragas writes NaN, which is an empty cell, where a metric failed.
+        // If a metric failed, ragas writes NaN, which is an empty cell.
         for metric in &metrics {
             row.score(metric, number(&sample[*metric]));
         }

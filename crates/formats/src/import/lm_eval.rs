@@ -1,10 +1,10 @@
-//! Import of samples from lm-eval.
+//! Imports samples from lm-eval.
 //!
 //! Samples are in `samples_TASK_DATE.jsonl`, and results are in `results_DATE.json` next to it.
 //!
 //! The files are written by
 //! <https://github.com/EleutherAI/lm-evaluation-harness/blob/main/lm_eval/loggers/evaluation_tracker.py>. Each line
-//! contains one document under one filter; the lines of one filter come before those of the next.
+//! contains one document under one filter. The lines are grouped by filter.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,15 +19,15 @@ use crate::contract::{Direction, MetricIdentity, MetricSpec};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 
-/// The filter of tasks without filters.
+/// The filter name for tasks without filters.
 const NO_FILTER: &str = "none";
 
-/// The samples of a document by filter.
+/// A document's samples by filter.
 type Samples = BTreeMap<usize, Sample>;
 
 pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     let (documents, filters) = read(input)?;
-    // The values of other metrics aren't numbers, such as pairs that a score over all rows is computed from.
+    // The values of other metrics aren't numbers; for example, some are pairs used to compute a score over all rows.
     let mut with_numbers = HashSet::new();
     for (filter, sample) in documents.values().flatten() {
         let scores = sample.scores().into_iter();
@@ -77,7 +77,7 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     describe(input, table)
 }
 
-/// Reads the samples of each document, and the filters in the order of the file.
+/// Reads each document's samples, and the filters in the order of the file.
 fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>), FormatError> {
     let (mut documents, mut filters) = (IndexMap::<_, Samples>::new(), IndexSet::new());
     let bytes = input.read(MAX_FILE)?;
@@ -103,7 +103,7 @@ fn read(input: Input<'_>) -> Result<(IndexMap<String, Samples>, IndexSet<String>
     Ok((documents, filters))
 }
 
-/// A sample, with its metrics among the other keys.
+/// A sample, with its metrics stored among its other keys.
 #[derive(Deserialize)]
 struct Sample {
     #[serde(default)]
@@ -114,11 +114,11 @@ struct Sample {
     arguments: Value,
     #[serde(default)]
     filtered_resps: Value,
-    /// The names of the metrics, since lm-eval 0.4.8.
+    /// The metrics' names, which lm-eval writes since version 0.4.8.
     metrics: Option<Vec<String>>,
     doc_id: Option<Value>,
     filter: Option<String>,
-    // Not read, and no metric.
+    // Ignored, so that it isn't taken for a metric.
     #[serde(default, rename = "resps")]
     _resps: IgnoredAny,
     #[serde(flatten)]
@@ -126,7 +126,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Removes the id of the document.
+    /// Removes and returns the document's id.
     fn id(&mut self) -> Result<String, String> {
         match self.doc_id.take() {
             Some(Value::String(id)) => Ok(id),
@@ -138,7 +138,7 @@ impl Sample {
         }
     }
 
-    /// Returns the values of the metrics that the sample lists, or of all numeric fields.
+    /// Returns the values of the metrics that the sample lists, or of all numeric fields if it lists none.
     fn scores(&self) -> Vec<(&str, &Value)> {
         let others = self.others.0.iter();
         match &self.metrics {
@@ -153,8 +153,8 @@ impl Sample {
         }
     }
 
-    /// Adds the gold row: target, document and prompt. The target is also the field `answer`, which metrics read. Hashes of
-    /// them are attributes.
+    /// Adds the gold row: target, document and prompt. The target is also the field `answer`, which metrics read. The
+    /// attributes contain hashes of them.
     fn add_gold(self, row: &mut TableRow) {
         // `{"gen_args_0": {"arg_0": PROMPT, ..}, ..}`
         let prompt = &self.arguments["gen_args_0"]["arg_0"];
@@ -169,8 +169,8 @@ impl Sample {
         }
     }
 
-    /// Returns the prediction: the first filtered response, and all of them if there are several. For a multiple choice, it is the
-    /// position of the likeliest one.
+    /// Returns the prediction: the first filtered response, and a list of all responses if there are several. For a
+    /// multiple-choice question, the prediction is the position of the most likely choice.
     fn prediction(&mut self) -> Map<String, Value> {
         let mut pred = Map::new();
         let mut responses = match std::mem::take(&mut self.filtered_resps) {
@@ -188,7 +188,7 @@ impl Sample {
             return pred;
         }
         if let Some(first) = responses.first() {
-            // A filter that takes all responses of a repeated task returns a list of them.
+            // If a task is repeated, a filter that takes all responses returns a list of them.
             let answer = match first {
                 Value::Array(several) => several.first().cloned().unwrap_or_default(),
                 one => one.clone(),
@@ -220,10 +220,10 @@ fn likelihood(response: &Value) -> Option<f64> {
 /// Metrics whose result is the mean over the samples.
 const MEANS: [&str; 4] = ["acc", "acc_norm", "exact_match", "em"];
 
-/// What is unknown without the results.
+/// The note on what is unknown if there are no results.
 const UNKNOWN: &str = "no results_DATE.json for samples_TASK_DATE.jsonl: the version of the task and the direction of its metrics are unknown";
 
-/// The tags of a run, and where the results have them.
+/// A run's tags, and where the results store them.
 const TAGS: [(&str, &str); 8] = [
     ("model", "/model_name /config/model"),
     ("model_source", "/config/model"),
@@ -235,8 +235,8 @@ const TAGS: [(&str, &str); 8] = [
     ("chat_template_sha", "/chat_template_sha"),
 ];
 
-/// Adds what was measured, and notes on what is unknown. Reads the results of the same date if the file is named as
-/// lm-eval names it.
+/// Adds what was measured, and notes on what is unknown. If the file has the name that lm-eval gives it, the results
+/// with the same date are read.
 fn describe(input: Input<'_>, mut table: Table) -> Result<Table, FormatError> {
     let name = input.file.file_name().unwrap_or_default().to_string_lossy();
     let of_lm_eval = name

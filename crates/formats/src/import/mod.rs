@@ -1,7 +1,7 @@
-//! Import of files from other programs.
+//! Imports files from other programs.
 //!
-//! Each format has its own folder or file. The logs of several tasks in a folder become one run, and some formats consist
-//! of several files. `text.rs` reads JSON with `NaN`, `table.rs` creates rows, outcomes and metric
+//! Each format has its own folder or file. If a folder contains the logs of several tasks, they become one run; some
+//! formats consist of several files. `text.rs` reads JSON with `NaN`, `table.rs` creates rows, outcomes and metric
 //! names, and `detect.rs` describes a file in a different format.
 
 mod benchmarks;
@@ -65,7 +65,7 @@ pub fn import_file(
 
 /// Converts several files from another program to one result file.
 ///
-/// Together, the files contain the rows; for example, TREC judgements and a TREC run.
+/// The files belong together: for example, one contains TREC judgements and the other a TREC run.
 ///
 /// # Errors
 /// If the conversion fails, returns a [`FormatError`] with the file and the position in it.
@@ -84,7 +84,7 @@ pub fn import_files(
     Ok(notes)
 }
 
-/// Converts one file, or the files of a format that has several.
+/// Converts one file, or all files if the format consists of several.
 fn convert(
     format: ForeignFormat,
     epochs: Epochs,
@@ -119,7 +119,7 @@ fn convert(
 
 /// Replaces each folder in a list of paths with the files in it.
 ///
-/// Files in a folder are only included if they have the given format.
+/// Files in a folder are included only if they have the given format.
 ///
 /// # Errors
 /// Returns a [`FormatError`] if a folder cannot be read or contains no file of this format.
@@ -135,7 +135,7 @@ pub fn source_files(format: ForeignFormat, files: &[&Path]) -> Result<Vec<PathBu
     Ok(all)
 }
 
-/// Converts files, or the files of a folder.
+/// Converts files, or the files in a folder.
 fn convert_all(
     format: ForeignFormat,
     epochs: Epochs,
@@ -150,7 +150,7 @@ fn convert_all(
     }
 }
 
-/// Returns the files of a format in a folder and the folders in it, by name.
+/// Returns the files of a format in a folder and its subfolders, sorted by name.
 fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
     let is_log = |path: &Path| recognize(path).is_some_and(|it| it.contains("--from inspect"));
     let is_read = |path: &Path| {
@@ -174,7 +174,7 @@ fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, Format
         for entry in fs::read_dir(next).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let path = entry.path();
-            // Links to folders may lead back.
+            // Links to folders can form a cycle.
             if entry.file_type().map_err(unreadable)?.is_dir() {
                 folders.push(path);
             } else if path.is_file() && is_read(&path) {
@@ -196,7 +196,7 @@ fn files_of(format: ForeignFormat, folder: &Path) -> Result<Vec<PathBuf>, Format
     }
 }
 
-/// Merges the logs of several tasks into one run. A row's id becomes `TASK:ID`, and its task an attribute.
+/// Merges the logs of several tasks into one run. A row's id becomes `TASK:ID`, and its task becomes an attribute.
 fn merge(format: ForeignFormat, epochs: Epochs, files: &[&Path]) -> Result<Converted, FormatError> {
     let mut merged: Option<Converted> = None;
     let mut tasks: Vec<(String, &Path)> = Vec::new();

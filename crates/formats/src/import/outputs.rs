@@ -1,5 +1,5 @@
-//! Outputs without scores: of OpenAI's batch API, the trajectories of agents, TREC judgements and runs (`QUERY 0 DOCUMENT
-//! GRADE` and `QUERY Q0 DOCUMENT RANK SCORE TAG`), and speech recognition transcripts (`TEXT (ID)`).
+//! Imports outputs without scores: output from OpenAI's batch API, agents' trajectories, TREC judgements and runs
+//! (`QUERY 0 DOCUMENT GRADE` and `QUERY Q0 DOCUMENT RANK SCORE TAG`), and speech recognition transcripts (`TEXT (ID)`).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::messages::escape;
 use crate::trajectory::{Role, Trajectory};
 use crate::{FormatError, Input};
 
-/// The output of the OpenAI batch API: Chat Completions or Responses, by `custom_id`.
+/// Imports output from the OpenAI batch API: Chat Completions or Responses, by `custom_id`.
 /// <https://platform.openai.com/docs/guides/batch>
 pub(super) fn import_openai_batch(input: Input<'_>) -> Result<Table, FormatError> {
     let mut table = Table::default();
@@ -59,14 +59,14 @@ fn openai_batch_row(id: String, line: &Value) -> TableRow {
     row
 }
 
-/// The properties of an agent, and where the document has them.
+/// An agent's properties, and where the document stores them.
 const AGENT: [(&str, &str); 3] = [
     ("agent", "/agent/name"),
     ("agent_version", "/agent/version"),
     ("model", "/agent/model_name"),
 ];
 
-/// ATIF trajectories: one document, or one per line. `dsrs_metrics::trajectory` reads their steps.
+/// Imports ATIF trajectories: one document, or one per line. `dsrs_metrics::trajectory` reads their steps.
 pub(super) fn import_atif(input: Input<'_>) -> Result<Table, FormatError> {
     let mut table = Table::default();
     // The properties that all documents share.
@@ -90,7 +90,7 @@ pub(super) fn import_atif(input: Input<'_>) -> Result<Table, FormatError> {
     Ok(table)
 }
 
-/// Returns the row of a document. Its id is the session's id, or the number of the document.
+/// Returns the row for a document. Its id is the document's session id, or else the document's number.
 fn atif_row(number: usize, document: Value) -> Result<TableRow, String> {
     let id = text(&document, "/trajectory_id /session_id");
     let mut row = TableRow::new(id.unwrap_or_else(|| number.to_string()));
@@ -109,7 +109,7 @@ fn atif_row(number: usize, document: Value) -> Result<TableRow, String> {
     Ok(row)
 }
 
-/// Returns the tokens of the document's total, or else of its steps.
+/// Returns the document's total token counts, or else the sum over its steps.
 fn atif_tokens(document: &Value, trajectory: &Trajectory) -> Option<[u64; 2]> {
     let totals = ["total_prompt_tokens", "total_completion_tokens"];
     let totals = totals.map(|key| document["final_metrics"][key].as_u64());
@@ -189,7 +189,7 @@ pub(super) fn import_trec(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     Ok(table)
 }
 
-/// Reads a reference and a hypothesis, in this order.
+/// Imports a reference file and a hypothesis file, in this order.
 pub(super) fn import_transcripts(inputs: &[Input<'_>]) -> Result<Table, FormatError> {
     let [reference, hypothesis] = inputs else {
         let reason = "expected two files; pass `--from trn REFERENCE HYPOTHESIS`";
@@ -233,7 +233,7 @@ fn transcripts(input: Input<'_>) -> Result<IndexMap<String, String>, FormatError
     Ok(transcripts)
 }
 
-/// Returns the lines that are not blank, with their numbers.
+/// Returns the lines that aren't blank, with their line numbers.
 fn text_lines(input: Input<'_>) -> Result<Vec<(usize, String)>, FormatError> {
     let bytes = input.read(MAX_FILE)?;
     let text = as_text(&bytes).map_err(|reason| input.whole(reason))?;

@@ -1,6 +1,6 @@
-//! Builds rows and their scores, with names for metrics and outcomes from scores that a different program computed.
+//! Builds rows with their scores, metric names and outcomes from scores that a different program computed.
 //!
-//! The file is long because the rows of all importers get their names and outcomes in one place.
+//! The file is long because the rows from all importers get their names and outcomes in one place.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -23,12 +23,12 @@ use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRun, RowAttempt};
 use crate::{FormatError, Input};
 
-/// How to import the epochs of an evaluation log.
+/// How to import the epochs in an evaluation log.
 ///
-/// An epoch is one of several passes over the same samples.
+/// An epoch is one pass over the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {
-    /// Imports the epochs of a sample as repeats of one row.
+    /// Imports a sample's epochs as repeats of one row.
     ///
     /// The row's score is the mean over its repeats.
     Repeats,
@@ -38,18 +38,18 @@ pub enum Epochs {
     Rows,
 }
 
-/// The rows of a file, what it says about their run, and notes on what a reader may not expect.
+/// A file's rows, what it says about their run, and notes on anything a reader might not expect.
 pub(super) struct Converted {
     pub(super) rows: Vec<ForeignRow>,
     pub(super) run: ForeignRun,
     pub(super) notes: Vec<String>,
 }
 
-/// A row.
+/// A row of the file, with its scores.
 #[derive(Default)]
 pub(super) struct TableRow {
     id: String,
-    /// `true` if the id is the number of the row.
+    /// `true` if the id is the row number.
     is_positional: bool,
     pub(super) gold: Map<String, Value>,
     pub(super) pred: Map<String, Value>,
@@ -57,18 +57,18 @@ pub(super) struct TableRow {
     pub(super) scores: Vec<Score>,
     pub(super) latency_s: Option<f64>,
     pub(super) tokens: Option<[u64; 2]>,
-    /// Why the program has no prediction.
+    /// The reason why the program has no prediction.
     pub(super) error: Option<String>,
 }
 
-/// A score of a row, as the other program wrote it.
+/// A row's score, as the other program wrote it.
 #[derive(Default)]
 pub(super) struct Score {
     metric: String,
-    /// The element of the metric's score that this is, if a score has several.
+    /// The element that this score is for, if the metric's score has several elements.
     pub(super) element: Option<String>,
     value: Value,
-    /// `true` if the metric has no score for the row, which is not a failure.
+    /// `true` if the metric has no score for the row but did not fail.
     pub(super) is_abstained: bool,
     pub(super) passed: Option<bool>,
     pub(super) reason: Option<String>,
@@ -134,27 +134,27 @@ impl Score {
 pub(super) struct Table {
     pub(super) run: ForeignRun,
     pub(super) notes: Vec<String>,
-    /// `true` if rows with the same id are evaluations of one row.
+    /// `true` if rows with the same id are evaluations of the same row.
     pub(super) has_repeats: bool,
-    /// `true` if a row that lacks a metric of others is a failure of this metric.
+    /// `true` if a row counts as a failure of a metric that it lacks but other rows have.
     pub(super) is_complete: bool,
-    /// `true` if what the metrics are is unknown.
+    /// `true` if it is unknown what the metrics are.
     pub(super) is_unidentified: bool,
-    /// Our name for each metric and element of its score.
+    /// Our name for each metric and each element of its score.
     metrics: IndexMap<(String, Option<String>), String>,
-    /// The names of scores that are not the first of their metric in a row.
+    /// The names of scores that are not the first score of their metric in a row.
     repeated: HashSet<String>,
     rows: IndexMap<String, ForeignRow>,
-    /// The row and the evaluation of each error.
+    /// Each error, with its row and evaluation.
     failed: Vec<(usize, usize, String)>,
 }
 
 impl Table {
-    /// Adds a row, or an evaluation of the row with this id. An attribute of several evaluations is the list of its
-    /// values.
+    /// Adds a row, or an evaluation of the existing row with this id. If a row has several evaluations, each attribute
+    /// becomes a list of its values.
     ///
     /// # Errors
-    /// Returns an error if another row has the same id.
+    /// Returns an error if a different row has the same id.
     pub(super) fn add(&mut self, input: Input<'_>, row: TableRow) -> Result<(), FormatError> {
         let mut attempt = RowAttempt {
             pred: Some(Value::Object(row.pred)),
@@ -215,8 +215,9 @@ impl Table {
         Ok(())
     }
 
-    /// Adds a metric, and returns our name for it: its name, followed by a colon and the element of its score if there is one.
-    /// Replaces commas and dots, which separate names and parts on the command line.
+    /// Adds a metric, and returns our name for it. The name is the metric's own name, followed by a colon and the
+    /// element of its score if there is one. Commas and dots are replaced, because they separate names and parts on the
+    /// command line.
     pub(super) fn declare(&mut self, metric: &str, element: Option<String>) -> String {
         let key = (metric.to_owned(), element);
         if let Some(name) = self.metrics.get(&key) {
@@ -237,7 +238,7 @@ impl Table {
         name
     }
 
-    /// Adds a note if the file's header has another count.
+    /// Adds a note if the count in the file's header differs.
     pub(super) fn check(&mut self, what: &str, summary: Option<u64>, found: usize) -> bool {
         let other = summary.filter(|summary| *summary != found as u64);
         self.notes.extend(other.map(|summary| {
@@ -251,12 +252,12 @@ impl Table {
         self.rows.len()
     }
 
-    /// Returns our name for each metric and element of its score.
+    /// Returns our name for each metric and each element of its score.
     pub(super) fn metrics(&self) -> &IndexMap<(String, Option<String>), String> {
         &self.metrics
     }
 
-    /// Sets the identity of each metric and element. Others have the one of a metric without version and parameters.
+    /// Sets the identity of each metric and element. Any other metric gets an identity without a version or parameters.
     pub(super) fn identify(&mut self, identity: impl Fn(&str, Option<&str>) -> MetricIdentity) {
         for ((metric, element), name) in &self.metrics {
             let identity = identity(metric, element.as_deref());
@@ -264,8 +265,8 @@ impl Table {
         }
     }
 
-    /// Notes if the summary of the file has another mean of a metric. The mean is over the rows with a score; that of a row
-    /// with several evaluations is their mean.
+    /// Adds a note if a metric's mean in the file's summary differs. The mean is over the rows with a score; a row with
+    /// several evaluations counts as their mean.
     pub(super) fn check_mean(&mut self, what: impl Display, summary: &Value, metric: &str) {
         let mean = |values: Vec<f64>| {
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -314,7 +315,7 @@ impl Table {
     }
 }
 
-/// Adds a failure to each row that lacks a metric of other rows, unless the metric is optional.
+/// Adds a failure to each row that lacks a metric that other rows have, unless the metric is optional.
 fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
     let attempts = rows.iter().flat_map(|row| &row.attempts);
     let names = attempts.flat_map(|attempt| attempt.outcomes.keys());
@@ -333,13 +334,13 @@ fn complete(rows: &mut [ForeignRow], optional: &HashSet<String>) {
     }
 }
 
-/// Compares ids: numbers by value, before strings.
+/// Compares ids. Numbers are compared by value and come before strings.
 pub(super) fn by_id(a: &str, b: &str) -> Ordering {
     let key = |id| (str::parse::<u64>(id).map_err(drop), id);
     key(a).cmp(&key(b))
 }
 
-/// Returns the objects of a file: those of a list or of lines of JSON, or the rows of a CSV file.
+/// Returns the objects in a file: the items of a JSON list, JSON lines, or the rows of a CSV file.
 pub(super) fn objects(input: Input<'_>) -> Result<Vec<Value>, FormatError> {
     if Format::of(input.file) == Some(Format::Csv) {
         let rows = ObjectRows::open(input.file, Some(Format::Csv)).map_err(FormatError::new)?;
@@ -348,7 +349,7 @@ pub(super) fn objects(input: Input<'_>) -> Result<Vec<Value>, FormatError> {
                 let row = row.map_err(FormatError::new)?;
                 let cell = |key: &str| {
                     let value = row.find(key)?.into_owned();
-                    // A cell with a list or an object is JSON or Python.
+                    // A cell that contains a list or an object is written in JSON or Python.
                     let literal = value.as_str().and_then(parse_literal);
                     Some((key.to_owned(), literal.unwrap_or(value)))
                 };
@@ -370,28 +371,28 @@ pub(super) fn objects(input: Input<'_>) -> Result<Vec<Value>, FormatError> {
     }
 }
 
-/// Returns the first value at these JSON pointers, separated by spaces, that is not null or empty.
+/// Returns the first value at these JSON pointers that is not null or empty. The pointers are separated by spaces.
 pub(super) fn at<'v>(value: &'v Value, pointers: &str) -> Option<&'v Value> {
     let mut found = pointers.split(' ').filter_map(|it| value.pointer(it));
     found.find(|it| !it.is_null() && *it != "")
 }
 
-/// Returns the string at these pointers, or another value as JSON.
+/// Returns the string at these pointers, or any other value as JSON.
 pub(super) fn text(value: &Value, pointers: &str) -> Option<String> {
     at(value, pointers).map(as_string)
 }
 
-/// Returns the string at these pointers, or another value as JSON; `None` if it is empty.
+/// Returns the string at these pointers, or any other value as JSON. Returns `None` if the result is empty.
 pub(super) fn shown(value: &Value, pointers: &str) -> Option<String> {
     text(value, pointers).filter(|it| !["{}", "[]"].contains(&&**it))
 }
 
-/// Returns the items of a list that may be missing.
+/// Returns the items of a list, or nothing if the list is missing.
 pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Returns fields with the values at their pointers.
+/// Returns the fields with the values found at their pointers.
 pub(super) fn pick<F: FromIterator<(String, Value)>>(value: &Value, fields: &[(&str, &str)]) -> F {
     let field =
         |(name, pointers): &(&str, &str)| Some(((*name).to_owned(), at(value, pointers)?.clone()));
@@ -406,7 +407,7 @@ pub(super) fn put(fields: &mut Map<String, Value>, name: &str, value: impl Into<
     }
 }
 
-/// Returns the tokens of prompt and reply at these pointers.
+/// Returns the token counts of the prompt and the reply at these pointers.
 pub(super) fn tokens(value: &Value, input: &str, output: &str) -> Option<[u64; 2]> {
     Some([at(value, input)?.as_u64()?, at(value, output)?.as_u64()?])
 }

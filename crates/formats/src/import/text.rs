@@ -1,5 +1,5 @@
 //! Parses JSON from other programs, within limits on size and depth. Also accepts `NaN` and `Infinity`, which Python
-//! writes although JSON does not allow them.
+//! writes even though JSON does not allow them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::{FormatError, Input};
 
 pub(super) use crate::data::ROW_LIMIT;
 
-/// Parses JSON, with `NaN` as null and infinities as strings. Skips unknown fields of any depth.
+/// Parses JSON, and reads `NaN` as null and infinities as strings. Skips unknown fields of any depth.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let text = as_text(bytes)?;
     if is_too_large(text, MAX_VALUES) {
@@ -32,7 +32,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     })
 }
 
-/// Returns the text of a file, without its byte order mark.
+/// Returns a file's text without its byte order mark.
 pub(super) fn as_text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(without_mark(bytes))
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))
@@ -71,7 +71,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
     }
 }
 
-/// Replaces `NaN` by null and infinities by strings with their names.
+/// Replaces `NaN` with null, and infinities with strings that contain their names.
 pub(super) fn with_finite_numbers(text: &str) -> Cow<'_, str> {
     replace_constants(text, ["null", "\"Infinity\"", "\"-Infinity\""])
 }
@@ -88,7 +88,7 @@ pub(crate) fn as_string(value: &Value) -> String {
     }
 }
 
-/// Returns the fields of an object, without those that are null.
+/// Returns an object's fields, except those that are null.
 pub(crate) fn fields(object: Value) -> Map<String, Value> {
     let Value::Object(mut fields) = object else {
         return Map::new();
@@ -97,7 +97,7 @@ pub(crate) fn fields(object: Value) -> Map<String, Value> {
     fields
 }
 
-/// Returns an object without the fields that are null.
+/// Returns an object without its null fields.
 pub(crate) fn present(object: Value) -> Value {
     fields(object).into()
 }
@@ -105,7 +105,7 @@ pub(crate) fn present(object: Value) -> Value {
 /// The maximum size of a file, in bytes.
 pub(super) const MAX_FILE: u64 = 2 << 30;
 
-/// Calls a function with each document of a file and its location. A document is a line, or the whole file.
+/// Calls a function with each document in a file and its location. A document is one line or the whole file.
 pub(super) fn each_document<T: DeserializeOwned>(
     input: Input<'_>,
     mut each: impl FnMut(&str, T) -> Result<(), FormatError>,
@@ -135,7 +135,7 @@ pub(super) fn each_document<T: DeserializeOwned>(
     }
 }
 
-/// Returns the lines of a file that aren't blank, with their numbers.
+/// Returns the lines in a file that aren't blank, with their line numbers.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let lines = lines.map(|(place, line)| (place + 1, line));

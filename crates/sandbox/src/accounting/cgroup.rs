@@ -1,5 +1,5 @@
-//! The cgroup of one sandbox, which is created before its command starts and removed after the command is killed. Also
-//! finds the parent cgroup in which these are created.
+//! A sandbox's cgroup, which is created before the command starts and removed after the command is killed. Also finds
+//! the parent cgroup for these cgroups.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +16,10 @@ const OWN_PROCESSES: u64 = 4;
 const MAX_MEMORY: u64 = 1 << 62;
 const MAX_PROCESSES: u64 = 1 << 22;
 
-/// How long the kernel may take to remove the last process from a cgroup.
+/// How long the kernel can take to remove the last process from a cgroup.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The cgroup of one sandbox; removed when dropped.
+/// A sandbox's cgroup, which is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     dir: PathBuf,
@@ -29,7 +29,7 @@ impl Cgroup {
     /// Creates the cgroup below `parent`, with its limits.
     ///
     /// # Errors
-    /// Returns an error if the kernel refuses it, or lacks the files of a controller.
+    /// Returns an error if the kernel refuses the cgroup or lacks a controller's files.
     pub(super) fn create(parent: &Path, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -40,7 +40,7 @@ impl Cgroup {
         );
         let dir = parent.join(&name);
         fs::create_dir(&dir)?;
-        // Dropped on an error, which removes the directory.
+        // If an error occurs, `cgroup` is dropped, which removes the directory.
         let cgroup = Self { dir };
         let memory = limits.memory_bytes().min(MAX_MEMORY).to_string();
         let pids = limits
@@ -82,7 +82,7 @@ impl Drop for Cgroup {
     }
 }
 
-/// Writes to a file that not every kernel has. Files cannot be created in a cgroup.
+/// Writes to a file that not every kernel provides. Files cannot be created in a cgroup.
 fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
     match fs::write(path, value) {
         Err(error)
@@ -97,18 +97,17 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
     }
 }
 
-/// Removes the cgroups of processes that were killed before they could remove them. A cgroup that contains a process
-/// stays.
+/// Removes the cgroups that killed processes left behind. A cgroup that contains a process stays.
 pub(super) fn remove_leftovers(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| processes::owner(entry).is_some_and(processes::is_dead)) {
-        // The cgroup is in use, or another process removed it.
+        // If this fails, the cgroup is in use, or another process has already removed it.
         let _ = fs::remove_dir(entry.path());
     }
 }
 
-/// Returns the cgroup below which every sandbox gets its own. The cgroups between this process and it set no memory
-/// limits, so it has the same limits.
+/// Returns the parent cgroup for all sandboxes. It has the same limits as this process, because no cgroup between them
+/// sets a memory limit.
 pub(super) fn parent() -> Option<PathBuf> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
@@ -117,8 +116,8 @@ pub(super) fn parent() -> Option<PathBuf> {
     delegated(&own, &mount, is_root)
 }
 
-/// Returns the directory of this process's cgroup, and the mount point of its hierarchy. `groups` is
-/// `/proc/self/cgroup`, and `mounts` is `/proc/self/mountinfo`.
+/// Returns the directory of this process's cgroup and the mount point of its hierarchy. `groups` is the content of
+/// `/proc/self/cgroup`, and `mounts` is that of `/proc/self/mountinfo`.
 fn own_dir(groups: &str, mounts: &str) -> Option<(PathBuf, PathBuf)> {
     let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     mounts.lines().find_map(|line| {
@@ -130,7 +129,7 @@ fn own_dir(groups: &str, mounts: &str) -> Option<(PathBuf, PathBuf)> {
     })
 }
 
-/// Returns the nearest ancestor of a version 2 cgroup in which this process may create others.
+/// Returns a version 2 cgroup's nearest ancestor where this process can create cgroups.
 ///
 /// The cgroup itself cannot be used: it contains a process, and the kernel enables no memory controller for the
 /// children of such a cgroup. A sandbox next to it must not escape its limits.
@@ -156,14 +155,14 @@ fn has_no_memory_limit(dir: &Path) -> bool {
     is_unlimited("memory.max") && is_unlimited("memory.high")
 }
 
-/// Returns `true` if this process may create a cgroup in `dir` and move a process from its own into it.
+/// Returns `true` if this process can create a cgroup in `dir` and move a process from its own into it.
 fn is_writable(dir: &Path) -> bool {
     let is_writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     is_writable(dir) && is_writable(&dir.join("cgroup.procs"))
 }
 
-/// Returns `true` if systemd has handed the cgroup over. Root can write to every cgroup, but cgroups
-/// of systemd have a single owner.
+/// Returns `true` if systemd has delegated the cgroup. Root can write to every cgroup, but systemd's cgroups have a
+/// single owner.
 fn is_marked_as_delegated(dir: &Path) -> bool {
     ["user.delegate", "trusted.delegate"].iter().any(|name| {
         let mut value = [0_u8; 8];
@@ -172,7 +171,7 @@ fn is_marked_as_delegated(dir: &Path) -> bool {
     })
 }
 
-/// Makes `memory` and `pids` available to the children of a cgroup; returns `true` if they are.
+/// Makes the `memory` and `pids` controllers available to a cgroup's children. Returns `true` if they are available.
 fn enable_controllers(dir: &Path) -> bool {
     let control = dir.join("cgroup.subtree_control");
     let are_enabled = || {
@@ -181,7 +180,7 @@ fn enable_controllers(dir: &Path) -> bool {
             .iter()
             .all(|name| enabled.split_whitespace().any(|it| it == *name))
     };
-    // The kernel refuses this for a cgroup with processes, or without these controllers.
+    // The kernel refuses this if the cgroup has processes or lacks these controllers.
     are_enabled() || fs::write(&control, "+memory +pids").is_ok()
 }
 
@@ -275,7 +274,7 @@ mod tests {
         assert_eq!(dir("", mounts), None);
     }
 
-    /// Makes a directory that looks like a cgroup.
+    /// Creates a directory that looks like a cgroup.
     fn cgroup(dir: &Path, controllers: &str, memory_max: &str) {
         fs::create_dir_all(dir).unwrap();
         for (file, text) in [

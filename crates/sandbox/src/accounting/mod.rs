@@ -1,7 +1,7 @@
 //! Measures and limits the memory of a sandbox.
 //!
 //! `cgroup.rs` creates and removes a sandbox's cgroup. If no cgroup is delegated, `tasks.rs` adds up the memory shown
-//! in `/proc`. [`Meter`] checks the memory of a command.
+//! in `/proc`. [`Meter`] checks a command's memory.
 
 mod cgroup;
 mod tasks;
@@ -16,7 +16,7 @@ use super::{Limits, SandboxError, processes};
 use cgroup::Cgroup;
 use tasks::Tasks;
 
-/// The mechanism that measures and limits a command's memory.
+/// How a command's memory is measured and limited.
 ///
 /// [`Bubblewrap`](crate::Bubblewrap) uses the first mechanism that this system supports.
 ///
@@ -67,7 +67,7 @@ impl Accounting {
 
     /// Returns the mechanisms that this process has used for sandboxed commands.
     ///
-    /// The list has several entries only if providers were configured differently.
+    /// The list can have several entries only if providers are configured differently.
     pub fn used() -> Vec<Self> {
         let used = USED.load(Ordering::Relaxed);
         let is_used = |it: &Self| used & (1 << *it as u8) != 0;
@@ -87,15 +87,15 @@ impl fmt::Display for Accounting {
     }
 }
 
-/// The cgroup below which each sandbox gets its own. Without one, memory is accounted per task.
+/// The parent cgroup for all sandboxes. If there is none, memory is accounted per task.
 #[derive(Debug)]
 pub(super) struct Parent(Option<PathBuf>);
 
 impl Parent {
-    /// Finds a cgroup, unless another mechanism is requested.
+    /// Finds a parent cgroup, unless a different mechanism is requested.
     ///
     /// # Errors
-    /// Returns [`SandboxError::NoIsolation`] if the mechanism is not available.
+    /// Returns [`SandboxError::NoIsolation`] if the requested mechanism is not available.
     pub(super) fn find(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
         if wanted != Some(Accounting::PerTask)
             && let Some(parent) = cgroup::parent()
@@ -136,7 +136,7 @@ impl Parent {
     }
 }
 
-/// Checks the memory of one command.
+/// Checks a command's memory.
 #[derive(Debug)]
 pub(super) enum Meter {
     Cgroup(Cgroup),
@@ -149,7 +149,7 @@ impl Meter {
         matches!(self, Self::Cgroup(_))
     }
 
-    /// Adds a process before it starts others.
+    /// Adds a process before it starts any other process.
     pub(super) fn join(&self, pid: u32) -> std::io::Result<()> {
         match self {
             Self::Cgroup(cgroup) => cgroup.join(pid),
@@ -159,7 +159,7 @@ impl Meter {
 
     /// Returns `true` if the descendants of `root` have exceeded the limit.
     ///
-    /// `is_ready` is `true` if the sandbox is set up, so its files are those of the command.
+    /// `is_ready` is `true` once the sandbox is set up, so that its files are the command's files.
     pub(super) fn is_exceeded(&mut self, root: u32, is_ready: bool, limits: &Limits) -> bool {
         let limit = limits.memory_bytes();
         match self {
@@ -168,7 +168,7 @@ impl Meter {
         }
     }
 
-    /// Returns `true` if the limit was exceeded, even though the command has terminated.
+    /// Returns `true` if the limit was exceeded, even if the command has already terminated.
     pub(super) fn was_exceeded(&self) -> bool {
         matches!(self, Self::Cgroup(cgroup) if cgroup.is_exceeded())
     }

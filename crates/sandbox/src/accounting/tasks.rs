@@ -1,4 +1,5 @@
-//! The memory of a sandbox without a cgroup: the memory of its processes, files and sockets as shown in `/proc`.
+//! Measures the memory of a sandbox without a cgroup: the memory of its processes, files and sockets as shown in
+//! `/proc`.
 //!
 //! A process is counted even after its main thread exits, when `/proc/PID/status` no longer shows its memory. The
 //! filters of [`seccomp`](super::super::seccomp) refuse memory that no file in `/proc` shows.
@@ -9,27 +10,27 @@ use std::time::{Duration, Instant};
 
 use crate::processes;
 
-/// Kernel memory for a file, directory, link or symbolic link in a tmpfs, in bytes: an inode and a directory entry with
-/// a long name.
+/// The kernel memory for a file, directory, link or symbolic link in a tmpfs, in bytes: an inode and a directory entry
+/// with a long name.
 const INODE_BYTES: u64 = 1536;
 
-/// Kernel memory for a socket with empty buffers, in bytes.
+/// The kernel memory for a socket with empty buffers, in bytes.
 const SOCKET_BYTES: u64 = 4096;
 
 /// The number of datagrams that a Unix socket can queue (`net.unix.max_dgram_qlen`, 10 in a new network namespace),
-/// plus some in transit.
+/// plus a few in transit.
 const QUEUED_DATAGRAMS: u64 = 14;
 
 /// The writable file systems of a sandbox.
 const FILE_SYSTEMS: [&str; 3] = ["box", "tmp", "dev/shm"];
 
-/// Checks may take up to one part in this many of a processor.
+/// Checks can take up to one part in this many of a processor's time.
 const LARGEST_SHARE: u32 = 10;
 
 /// Accounts for the memory of one sandbox.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    /// When the next check may start, to keep checks of many processes from taking all the time.
+    /// The earliest time for the next check. Without it, checking many processes would take all the time.
     next: Option<Instant>,
 }
 
@@ -59,7 +60,7 @@ impl Tasks {
     }
 }
 
-/// Returns the memory of one process without its files, in bytes. With `is_exact`, a page shared by several processes
+/// Returns a process's memory without its files, in bytes. If `is_exact` is `true`, a page shared by several processes
 /// is divided among them, which the kernel computes page by page.
 fn memory(pid: u32, is_exact: bool) -> u64 {
     let status = status(pid);
@@ -87,7 +88,7 @@ fn status(pid: u32) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the sum of the lines with these names, in bytes. The file uses kibibytes.
+/// Returns the sum of the lines with these names, in bytes. The file's values are in kibibytes.
 fn sum_of(file: &str, names: &[&str]) -> u64 {
     let kib = |line: &str| {
         let value = names.iter().find_map(|name| line.strip_prefix(name))?;
@@ -99,7 +100,7 @@ fn sum_of(file: &str, names: &[&str]) -> u64 {
         .saturating_mul(1024)
 }
 
-/// Returns the kernel memory for files and sockets of this process's sandbox, in bytes.
+/// Returns the kernel memory for files and sockets in this process's sandbox, in bytes.
 fn kernel_memory(pid: u32) -> u64 {
     let files = |name: &&str| {
         rustix::fs::statvfs(format!("/proc/{pid}/root/{name}")).map_or(0, |it| {
@@ -118,7 +119,7 @@ fn kernel_memory(pid: u32) -> u64 {
         + netlink_sockets(&net("netlink"))
 }
 
-/// Returns the default size of a socket's buffer, in bytes.
+/// Returns the default size of a socket buffer, in bytes.
 fn default_buffer() -> u64 {
     static SIZE: OnceLock<u64> = OnceLock::new();
     *SIZE.get_or_init(|| {
@@ -131,15 +132,15 @@ fn default_buffer() -> u64 {
 /// not their buffers. It includes sockets that no process has open because they are being sent or are not yet accepted.
 fn unix_sockets(table: &str, buffer: u64) -> u64 {
     sockets(table, |columns| match columns.get(4) {
-        // Datagrams from many senders may wait at one socket.
+        // Datagrams from many senders can wait at one socket.
         Some(&"0002") => Some(buffer * QUEUED_DATAGRAMS),
-        // A buffer may overflow by one message.
+        // A buffer can overflow by one message.
         _ => Some(buffer * 3 / 2),
     })
 }
 
-/// Returns the memory of the sockets in `/proc/net/tcp` or `udp`, in bytes: the queued bytes, and the same again for
-/// the buffers around them.
+/// Returns the memory used by the sockets in `/proc/net/tcp` or `udp`, in bytes: the queued bytes, plus the same amount
+/// for the buffers around them.
 fn internet_sockets(table: &str) -> u64 {
     sockets(table, |columns| {
         let (sent, received) = columns.get(4)?.split_once(':')?;
@@ -148,7 +149,7 @@ fn internet_sockets(table: &str) -> u64 {
     })
 }
 
-/// Returns the memory of the sockets in `/proc/net/netlink`, in bytes.
+/// Returns the memory used by the sockets in `/proc/net/netlink`, in bytes.
 fn netlink_sockets(table: &str) -> u64 {
     sockets(table, |columns| {
         let bytes = |at: usize| columns.get(at)?.parse::<u64>().ok();
@@ -156,7 +157,8 @@ fn netlink_sockets(table: &str) -> u64 {
     })
 }
 
-/// Returns the memory of the sockets in a table of `/proc/net`, given the queued bytes of a line's columns.
+/// Returns the memory used by the sockets in a table in `/proc/net`. `queued` computes the queued bytes from a line's
+/// columns.
 fn sockets(table: &str, queued: impl Fn(&[&str]) -> Option<u64>) -> u64 {
     let lines = table.lines().skip(1);
     lines

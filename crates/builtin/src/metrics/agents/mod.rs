@@ -1,9 +1,10 @@
-//! Metrics that score the steps of a coding agent.
+//! Metrics that score a coding agent's steps.
 //!
 //! The metrics cover plans, subtask results, syntheses, and the utility and outcome of tool calls. Each metric is a
 //! weighted mean of a few checks. The feedback gives the reason for each failed check.
 //!
-//! The metrics check the form of an output, not whether it is true. Use a judge to decide whether a plan is good.
+//! The metrics check the form of an output, not whether the output is true. Use a judge to decide whether a plan is
+//! good.
 //!
 //! The file is long because each metric has its rules, a reference and an example. The code itself is short.
 
@@ -31,10 +32,10 @@ mod planning;
 ///
 /// Execution is scored per subtask, so it is not included.
 ///
-/// The feedback combines the feedback of both components. The component with the lowest score comes first.
+/// The feedback combines the feedback from both components. The component with the lowest score comes first.
 ///
-/// For other weights or parameters, define your own composite, for example `#[metric(weighted(subtask_planning = 0.5,
-/// synthesis(min_summary_chars = 40) = 0.5))]`.
+/// To use other weights or parameters, define your own composite, for example `#[metric(weighted(subtask_planning =
+/// 0.5, synthesis(min_summary_chars = 40) = 0.5))]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Combined;
@@ -55,10 +56,10 @@ mod planning;
 #[metric(weighted(subtask_planning = 0.6, synthesis = 0.4))]
 pub struct Combined;
 
-/// Returns the value of a field, parsed if it is a string; or why there is none.
+/// Returns a field's value, parsed if it is a string, or the reason why there is none.
 ///
 /// # Errors
-/// Fails if the JSON is nested too deep.
+/// Returns an error if the JSON is nested too deep.
 fn json_field<'a>(
     field: &str,
     value: Option<&'a Value>,
@@ -77,10 +78,10 @@ fn json_field<'a>(
     }
 }
 
-/// Returns the list in a field, parsed if it is a string; or why there is none.
+/// Returns the list in a field, parsed if it is a string, or the reason why there is none.
 ///
 /// # Errors
-/// Fails if the JSON is nested too deep.
+/// Returns an error if the JSON is nested too deep.
 fn json_list<'a>(
     field: &str,
     value: Option<&'a Value>,
@@ -101,12 +102,12 @@ fn unexpected(field: &str, expected: &str, value: &Value) -> String {
     format!("`{field}`: expected {expected}, found {}", found(value))
 }
 
-/// Returns the reason as an error, unless a condition holds.
+/// Returns the reason as an error unless a condition holds.
 fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Result<(), String> {
     holds.then_some(()).ok_or_else(reason)
 }
 
-/// Checks for a boolean, or a string that contains one in any case.
+/// Checks that a value is a boolean, or a string that contains one in any case.
 fn boolean(field: &str, value: Option<&Value>) -> Result<(), String> {
     let value = present(field, value)?;
     let text = value.as_str().map(|text| text.trim().to_ascii_lowercase());
@@ -114,21 +115,21 @@ fn boolean(field: &str, value: Option<&Value>) -> Result<(), String> {
     ensure(is_boolean, || unexpected(field, "true or false", value))
 }
 
-/// Checks for a number in a closed interval, or a string that contains one.
+/// Checks that a value is a number in a closed interval, or a string that contains one.
 fn number_in(field: &str, value: Option<&Value>, [min, max]: [f64; 2]) -> Result<(), String> {
     let value = present(field, value)?;
     let number = match value {
         Value::String(text) => text.trim().parse().ok(),
         value => value.as_f64(),
     };
-    // The string "NaN" parses as a number that is in no interval.
+    // The string "NaN" parses as a number that isn't in any interval.
     let is_in_range = number.is_some_and(|number| (min..=max).contains(&number));
     ensure(is_in_range, || {
         unexpected(field, &format!("a number in {min}..={max}"), value)
     })
 }
 
-/// Checks for a string with a minimum number of characters, one of them a letter or digit.
+/// Checks that a value is a string with a minimum number of characters, at least one of them a letter or digit.
 fn substantive(field: &str, value: Option<&Value>, min_chars: u64) -> Result<(), String> {
     let value = present(field, value)?;
     let text = value.as_str();
@@ -142,7 +143,7 @@ fn substantive(field: &str, value: Option<&Value>, min_chars: u64) -> Result<(),
     })
 }
 
-/// Returns the number of characters in NFC, counting a run of white space between words as one.
+/// Returns the number of characters in NFC, counting a run of whitespace between words as one.
 fn length(text: &str) -> u64 {
     let text = NormalForm::Nfc.apply(text);
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -155,8 +156,7 @@ fn is_nonblank_string(value: Option<&Value>) -> bool {
     text.is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Checks each item. The error names the first item that fails, by its number from 1, and the number of further
-/// failures.
+/// Checks each item. The error shows the number of the first item that fails, starting at 1, and how many others fail.
 fn check_each(
     noun: &str,
     items: &[Value],
@@ -181,11 +181,11 @@ fn check_each(
 ///
 /// - `result`: `pred.result` is a JSON value, or a string that contains one.
 /// - `edit_or_command`: the result has an `old_string` and a different `new_string`, or it has a non-blank `command`. A
-///   non-blank string also passes, because a `read` subtask returns the content of a file.
+///   non-blank string also passes, because a `read` subtask returns a file's content.
 /// - `reasoning`: `pred.reasoning` is a string with a letter or digit and at least `min_reasoning_chars` characters.
 ///   Characters are counted after NFC normalization, and several whitespace characters between words count as one.
 ///
-/// This metric uses the formula of `subtask_execution_metric` in the `dsrs` document. The code in that document counts
+/// This metric uses the formula for `subtask_execution_metric` in the `dsrs` document. The code in that document counts
 /// bytes instead of characters.
 ///
 /// The row fails if its JSON is nested deeper than 127 levels.
@@ -248,14 +248,14 @@ fn edit_or_command(result: &Value) -> Result<(), String> {
 /// The score is in [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `success`: `pred.success` is a boolean, or a string that contains one.
-/// - `summary`: `pred.summary` is a string of at least `min_summary_chars` characters. They are counted as in
+/// - `summary`: `pred.summary` is a string with at least `min_summary_chars` characters. They are counted as in
 ///   `subtask_execution`.
-/// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that contains this list as
+/// - `modified_files`: `pred.modified_files` is a list of non-blank strings, or a string that contains such a list as
 ///   JSON. The list can be empty.
-/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string that contains one. To measure whether the
+/// - `confidence`: `pred.confidence` is a number in [0, 1], or a string that contains one. To measure how well the
 ///   confidence is calibrated, use the `agree` command.
 ///
-/// This metric uses the formula of `synthesis_metric` in the `dsrs` document. The code in that document counts bytes
+/// This metric uses the formula for `synthesis_metric` in the `dsrs` document. The code in that document counts bytes
 /// instead of characters, and accepts any list of files.
 ///
 /// ```
@@ -316,13 +316,13 @@ pub fn synthesis(
 /// - `step_utility`: `pred.step_utility` is a number from `min_utility` to `max_utility`, or a string that contains
 ///   one.
 /// - `should_continue`: `pred.should_continue` is a boolean, or a string that contains one.
-/// - `next_action_hint`: `pred.next_action_hint` is a string of at least `min_hint_chars` characters. Characters are
+/// - `next_action_hint`: `pred.next_action_hint` is a string with at least `min_hint_chars` characters. Characters are
 ///   counted as in `subtask_execution`.
 /// - `confidence`: `pred.confidence` is a number in [0, 1], or a string that contains one.
 ///
-/// This metric uses the formula of `tool_step_utility_metric` in the `dsrs` document.
+/// This metric uses the formula for `tool_step_utility_metric` in the `dsrs` document.
 ///
-/// By default, the utility is in [0, 1]. If your rows have a utility in [-1, 1], as in `outcome_coupled`, set
+/// By default, the utility is in [0, 1]. If the utility in your rows is in [-1, 1], as in `outcome_coupled`, set
 /// `min_utility = -1`.
 ///
 /// ```

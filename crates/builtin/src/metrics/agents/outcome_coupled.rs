@@ -15,7 +15,7 @@ use dsrs_metrics_values::outcome_coupled::{
 ///
 /// The score is `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in [0, 1].
 ///
-/// `verification` is 1 if more tests pass than before, 0.5 if the number is the same, and 0 if fewer tests pass.
+/// `verification` is 1 if more tests pass than before, 0.5 if the same number of tests pass, and 0 if fewer tests pass.
 ///
 /// By default, any change in the number of passing tests counts in full. If you set `full_delta` to 4, only a change of
 /// 4 or more tests does. A smaller change counts proportionally.
@@ -23,16 +23,16 @@ use dsrs_metrics_values::outcome_coupled::{
 /// The metric reads `pred.step_utility`, `pred.was_repeated`, `pred.params_valid` and `pred.verification_delta`. The
 /// utility must be in [-1, 1].
 ///
-/// Instead of `pred.verification_delta`, a row can have the numbers of passing tests in `pred.tests_before` and
-/// `pred.tests_after`. If a row has all three fields, they must agree.
+/// Instead of `pred.verification_delta`, a row can contain the number of passing tests before and after the call, in
+/// `pred.tests_before` and `pred.tests_after`. If a row has all three fields, they must agree.
 ///
 /// If a field is missing or the utility is out of range, the row fails with an error.
 ///
 /// Each component is also reported as a named score.
 ///
-/// [`OutcomeCoupledScorer`] computes the same score in code. The module
-/// [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) describes how the score differs from the formula in
-/// the `dsrs` document.
+/// [`OutcomeCoupledScorer`] computes the same score in code. The
+/// [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) module describes how the score differs from the
+/// formula in the `dsrs` document.
 ///
 /// ```
 /// use dsrs_metrics::metrics::OutcomeCoupled;
@@ -114,8 +114,8 @@ fn scorer(weights: OutcomeWeights, full_delta: u32) -> Result<OutcomeCoupledScor
     Ok(scorer.with_full_delta(full_delta))
 }
 
-/// Returns the change in passing tests: as stated or computed from the numbers of tests. If a row has both, they must
-/// agree.
+/// Returns the change in the number of passing tests, either as stated or computed from the numbers of tests. If a row
+/// has both, they must agree.
 fn delta(stated: Option<i64>, tests: Option<(u32, u32)>) -> Result<i64, Unscored> {
     if let (Some(stated), Some((before, after))) = (stated, tests) {
         check_delta(stated, before, after).map_err(Unscored::because)?;

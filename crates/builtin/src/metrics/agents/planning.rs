@@ -1,4 +1,4 @@
-//! The form of a plan: a list of subtasks.
+//! Scores the form of a plan, which is a list of subtasks.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ use crate::text::Searchable;
 /// - `instructions`: each `instruction` starts with one of `verbs` as a whole word. Case and any leading digits and
 ///   punctuation are ignored. If `verbs` is empty, any string that contains a letter passes.
 ///
-/// This metric uses the formula of `subtask_planning_metric` in the `dsrs` document, with three corrections. An empty
+/// This metric uses the formula for `subtask_planning_metric` in the `dsrs` document, with three corrections. An empty
 /// plan scores 0 instead of 0.25. "Address" does not start with the verb "add". `Makefile` is a path.
 ///
 /// A missing or invalid plan scores 0. The row fails if its JSON is nested deeper than 127 levels.
@@ -151,7 +151,7 @@ fn text<'a>(subtask: &'a Value, field: &str) -> Option<&'a str> {
 const BARE_NAMES: &str = "BUILD CHANGELOG CODEOWNERS COPYING Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile \
     NOTICE Procfile README Rakefile Vagrantfile WORKSPACE justfile makefile";
 
-/// Verbs that start instructions to a coding agent.
+/// Verbs that instructions to a coding agent start with.
 const VERBS: &str = "add adjust analyse analyze append apply benchmark build call change check clean commit \
     compare compile configure confirm convert copy create debug define delete deploy disable \
     document download edit enable ensure examine execute explore export extend extract fetch \

@@ -10,8 +10,8 @@ use crate::contract::{Check, FieldType as _, Fields, Side, Unscored};
 use crate::metrics::inputs as field;
 use crate::syntax::{Comparison, Language};
 
-/// Passes if the answer equals one of the expected strings. The reason for a failure is written only if it is read,
-/// because a line diff takes longer than the comparison.
+/// Passes if the answer equals one of the expected strings. The reason for a failure is written only if somebody reads
+/// it, because a line diff takes longer than the comparison.
 pub(super) fn compare(
     strictness: DiffStrictness,
     language: Option<Language>,
@@ -45,7 +45,8 @@ pub(super) fn compare(
     }))
 }
 
-/// Returns the expected strings of a gold row, at least one. A cell that is not a list of strings is a string.
+/// Returns the gold row's expected strings, which are never empty. If a cell is not a list of strings, it is a single
+/// string.
 pub(super) fn expected<'r>(row: &'r Fields, field: &str) -> Result<Vec<Cow<'r, str>>, Unscored> {
     let gold = field::value(row, Side::Gold, field)?;
     let is_cell = gold.is_string() && row.is_cell(field);
@@ -74,7 +75,7 @@ fn same(
 ) -> Result<Comparison, Unscored> {
     let same = match strictness {
         DiffStrictness::Exact => expected == found,
-        // Strings that differ only in white space have the same meaning. A judge decides on all others.
+        // Strings that differ only in whitespace have the same meaning. For all other strings, a judge decides.
         DiffStrictness::NormalizedWhitespace | DiffStrictness::Semantic => {
             expected.split_whitespace().eq(found.split_whitespace())
         }
@@ -91,7 +92,7 @@ fn same(
 
 pub(super) const NO_LANGUAGE: &str = "`ast_equivalent` requires a language; set `language`";
 
-/// The maximum number of lines of a diff.
+/// The maximum number of lines in a diff.
 const MAX_LINES: usize = 60;
 
 /// Returns the differing lines with two lines of context, like `diff -u`.

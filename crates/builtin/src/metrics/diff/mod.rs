@@ -48,14 +48,14 @@ pub enum DiffStrictness {
     ///
     /// This strictness costs 10 msat per row. It requires a language and the `syntax` feature.
     AstEquivalent,
-    /// The strings can differ in everything but their meaning.
+    /// The strings can differ in everything except their meaning.
     ///
     /// The [`SemanticEquivalence`] judge compares the meaning. This strictness costs at most 50 msat per row.
     Semantic,
 }
 
 impl DiffStrictness {
-    /// Returns the explanation of a pass.
+    /// Returns the explanation for a pass.
     const fn passed(self) -> &'static str {
         match self {
             Self::Exact => "the answer is identical",
@@ -71,8 +71,8 @@ impl DiffStrictness {
 ///
 /// If the answers differ, the feedback shows a line diff.
 ///
-/// The result is pass or fail. The metric compares the strings `gold.answer` and `pred.answer`. Set `field` to compare
-/// another field of both rows.
+/// The result is pass or fail. The metric compares the strings `gold.answer` and `pred.answer`. To compare a different
+/// field of both rows, set `field`.
 ///
 /// If the gold value is a list, the answer must equal one of its strings. The diff then shows the first string.
 ///
@@ -100,7 +100,7 @@ impl DiffStrictness {
 ///
 /// The metric accepts the judge's settings, such as `with_lm`, `offline`, `models` and `aggregation`.
 ///
-/// If the strings differ only in whitespace, they are equal, and the metric calls no model.
+/// If the strings differ only in whitespace, they count as equal, and the metric calls no model.
 ///
 /// The score's details contain the judge's reasoning and the diff.
 ///
@@ -130,7 +130,7 @@ pub struct Diff {
     pub strictness: DiffStrictness,
     /// The language of both strings, for [`DiffStrictness::AstEquivalent`].
     pub language: LanguageSetting,
-    /// The name of the field to compare in both rows.
+    /// The name of the field that is compared in both rows.
     pub field: String,
     /// The panel of judges, for [`DiffStrictness::Semantic`].
     pub panel: Panel,
@@ -192,7 +192,7 @@ impl Diff {
         /// This setting applies only to [`DiffStrictness::Semantic`].
         pub fn offline() in panel.offline;
 
-        /// Sets the models of the panel.
+        /// Sets the panel's models.
         ///
         /// The metric calls all of them, and the majority decides.
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
@@ -202,7 +202,7 @@ impl Diff {
 
         /// Sets the maximum number of judges called concurrently.
         ///
-        /// A limit of 0 counts as 1.
+        /// A limit of 0 is treated as 1.
         pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
         /// Sets the minimum number of judges that must return a verdict.
@@ -214,8 +214,8 @@ impl Diff {
     /// Compares a prediction with a gold row, without calling a model.
     ///
     /// # Errors
-    /// Returns an error if a gold field is missing, or if the expected answer does not parse. Also returns an error if
-    /// the comparison needs a model.
+    /// Returns an error if a gold field is missing, if the expected answer does not parse, or if the comparison needs a
+    /// model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
         let answer = self.answer(MetricCall::new(gold, pred));
@@ -225,8 +225,8 @@ impl Diff {
     /// Compares a prediction with a gold row, calling a model if necessary.
     ///
     /// # Errors
-    /// Returns the same errors as [`score`](Self::score), except that it can call a model. It also returns an error if
-    /// the judge fails or abstains.
+    /// Returns the same errors as [`score`](Self::score), except that this method can call a model. If the judge fails
+    /// or abstains, it also returns an error.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
@@ -250,7 +250,7 @@ impl Diff {
         self.strictness == DiffStrictness::Semantic
     }
 
-    /// Returns a requirement if the language is unknown, or if it is needed but missing or without a parser.
+    /// Returns a requirement if the language is unknown, or if it is needed but is missing or has no parser.
     fn missing_language(&self) -> Option<Requirement> {
         let usable = match self.strictness {
             DiffStrictness::AstEquivalent => {
@@ -270,7 +270,7 @@ impl Diff {
         compare(strictness, language, &expected, &found, is_explained)
     }
 
-    /// Returns the judge's result for answers that differ.
+    /// Returns the judge's result if the answers differ.
     async fn judged(&self, gold: &Example, pred: &Prediction) -> Result<Judged<bool>, Unscored> {
         let expected = expected(&gold.data, &self.field)?;
         let found = field::text(&pred.data, Side::Pred, &self.field)?;
@@ -337,7 +337,7 @@ impl Metric for Diff {
                 feedback: diff,
             }) if self.is_semantic() => diff,
             compared => {
-                // Without a call of the model.
+                // No model is called.
                 let spec = match self.is_semantic() {
                     true => Self::FREE,
                     false => self.declared(),
@@ -370,7 +370,7 @@ impl Metric for Diff {
 
 impl<GoldRow> ScoredAtOnce<GoldRow> for Diff {}
 
-/// Used by `#[metric]` composites, which support the strictnesses that the `const` spec covers.
+/// `#[metric]` composites use this. They support the strictness levels that the `const` spec covers.
 impl Declared for Diff {
     type Verdict = Decided;
     type OverGold = GoldRows<Example>;
@@ -407,7 +407,7 @@ Reads the strings `gold.answer` and `pred.answer`, or the field set by `field`, 
 
 const FIELD: &str = "answer";
 
-/// The cost of one comparison of syntax trees, in millisatoshis.
+/// The cost of comparing two syntax trees, in millisatoshis.
 const AST_MSATS: u64 = 10;
 
 const STRICTNESS: ParamSpec<'static> = ParamSpec::new(
@@ -461,8 +461,8 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 impl Diff {
     /// The metric's spec at every strictness level except [`DiffStrictness::Semantic`].
     ///
-    /// This spec contains the cost of [`DiffStrictness::AstEquivalent`], the most expensive strictness without a model.
-    /// Use [`Metric::spec`] for the spec and cost of a configured metric.
+    /// This spec contains the cost of [`DiffStrictness::AstEquivalent`], the most expensive strictness level that calls
+    /// no model. For a configured metric's spec and cost, use [`Metric::spec`].
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)

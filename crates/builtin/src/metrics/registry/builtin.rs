@@ -4,7 +4,7 @@ use super::{Registry, RegistryError};
 use crate::metrics::*;
 use crate::shipped::*;
 
-/// The built-in metrics that need a feature, the feature, and whether it is enabled.
+/// The built-in metrics that need a feature, the feature's name, and whether it is enabled.
 pub(super) const FEATURES: &[(&[&str], &str, bool)] = &[
     (
         &["sandbox", "test_pass", "verification_delta"],
@@ -28,10 +28,10 @@ pub(super) const FEATURES: &[(&[&str], &str, bool)] = &[
 /// A group of built-in metrics in `list`: its name, and the function that adds its metrics.
 pub(super) type Group = (&'static str, fn(&mut Registry) -> Result<(), RegistryError>);
 
-/// Writes the groups of the built-in metrics.
+/// Defines the groups of built-in metrics.
 macro_rules! groups {
     ($($(#[$cfg:meta])* $group:literal: $($(#[$cfg_of_metric:meta])* $metric:ident),*;)*) => {
-        /// The groups of the built-in metrics, in the order of `list`.
+        /// The groups of built-in metrics, in the order of `list`.
         pub(super) const GROUPS: &[Group] = &[$(
             $(#[$cfg])*
             ($group, |registry| {

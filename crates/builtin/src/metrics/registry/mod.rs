@@ -46,7 +46,7 @@ mod settings;
 #[derive(Default)]
 pub struct Registry {
     entries: IndexMap<String, Entry>,
-    /// The built-in metrics, each with its group. Your metrics may replace them.
+    /// The built-in metrics, each with its group. Your metrics can replace them.
     builtin: HashMap<String, &'static str>,
 }
 
@@ -54,11 +54,11 @@ pub struct Registry {
 pub enum Entry {
     /// A metric with parameters.
     Configurable {
-        /// The declared spec.
+        /// The spec that the metric declares.
         spec: MetricSpec<'static>,
         /// Creates the metric with the given parameters.
         configure: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
-        /// The defaults of its parameters, in their order.
+        /// Returns the default values of the parameters, in order.
         defaults: fn() -> Vec<Option<String>>,
     },
     /// A metric without parameters, added by the user.
@@ -152,7 +152,7 @@ impl Registry {
         Ok(self.find(name)?.spec())
     }
 
-    /// Returns the default values of a metric's parameters as text.
+    /// Returns the default values of a metric's parameters, as text.
     ///
     /// The defaults are in the order of [`MetricSpec::params`]. A missing or unknown default is `None`.
     ///
@@ -184,7 +184,7 @@ impl Registry {
         self.entries.values()
     }
 
-    /// Returns the name and the metrics of each group.
+    /// Returns each group's name and metrics.
     ///
     /// The built-in groups come first, then the user's metrics.
     #[doc(hidden)]
@@ -202,7 +202,7 @@ impl Registry {
         self.builtin.get(name).copied()
     }
 
-    /// Returns the feature that this program lacks for a built-in metric.
+    /// Returns the feature that a built-in metric needs but this program lacks.
     fn missing_feature(&self, name: &str) -> Option<&'static str> {
         let has_builtin = !self.builtin.is_empty();
         let needs = |(names, _, enabled): &&(&[&str], _, _)| !enabled && names.contains(&name);
@@ -212,7 +212,7 @@ impl Registry {
 
     /// Returns the metric with this name.
     ///
-    /// If there is none, the error suggests the most similar name.
+    /// If there is no such metric, the error suggests the most similar name.
     #[doc(hidden)]
     pub fn find(&self, name: &str) -> Result<&Entry, CreateError> {
         self.entries.get(name).ok_or_else(|| {
@@ -235,7 +235,7 @@ impl Entry {
         }
     }
 
-    /// Returns the default values of the parameters as text.
+    /// Returns the default values of the parameters, as text.
     ///
     /// A default value that is unknown is `None`.
     #[doc(hidden)]
@@ -285,7 +285,7 @@ pub enum CreateError {
     UnknownMetric {
         /// The name.
         name: String,
-        /// The most similar name, if any is similar.
+        /// The most similar name, if there is one.
         nearest: Option<String>,
     },
     /// The library was built without a feature that the built-in metric needs.
@@ -293,16 +293,16 @@ pub enum CreateError {
     MissingFeature {
         /// The name of the metric.
         name: String,
-        /// The feature.
+        /// The feature that is missing.
         feature: &'static str,
     },
     /// A parameter is unknown, missing or invalid.
     #[error("{error}{}", did_you_mean(nearest))]
     Param {
-        /// The error.
+        /// The error in the parameter.
         #[source]
         error: Box<ParamError>,
-        /// The name most similar to an unknown parameter, if any is similar.
+        /// The name most similar to an unknown parameter, if there is one.
         nearest: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! Threshold, strictness and cost of a metric as parameters: `threshold=0.8`, `strict=true`, `cost="5 sat"`.
+//! A metric's threshold, strictness and cost as parameters: `threshold=0.8`, `strict=true`, `cost="5 sat"`.
 //!
 //! A metric's own parameter with one of these names takes precedence.
 
@@ -18,7 +18,7 @@ pub const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
 
 const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
 
-/// Splits off and reads the settings of a metric with the spec `declared`.
+/// Splits off and reads the settings for a metric with the spec `declared`.
 ///
 /// # Errors
 /// Returns [`ParamError::Invalid`] if a value has the wrong type.
@@ -51,7 +51,7 @@ pub(super) fn settings(
 /// Applies the settings to a metric.
 ///
 /// # Errors
-/// Returns [`ParamError::Invalid`] for a setting that the metric does not support.
+/// Returns [`ParamError::Invalid`] if the metric does not support a setting.
 pub(super) fn apply<M>(
     metric: M,
     declared: MetricSpec<'static>,
@@ -64,7 +64,7 @@ pub(super) fn apply<M>(
 /// Applies the settings to a metric created in code.
 ///
 /// # Errors
-/// Returns [`ParamError::Invalid`] for a setting that the metric does not support.
+/// Returns [`ParamError::Invalid`] if the metric does not support a setting.
 pub(super) fn adjust(
     metric: Arc<dyn Metric>,
     settings: InstanceSettings,
@@ -88,8 +88,8 @@ fn invalid(spec: &MetricSpec<'_>, setting: &str, reason: &dyn Display) -> ParamE
 
 const IS_STRICT: &str = "this metric was made strict in code, so its scores are already 0 or 1; change the setting in code";
 
-/// A metric created in code, with settings in text form. They are applied to its score, because a metric may implement
-/// [`Metric::answer`] without them.
+/// A metric created in code, with settings given as text. The settings are applied to its score, because a metric can
+/// implement [`Metric::answer`] without reading them.
 struct Adjusted {
     metric: Arc<dyn Metric>,
     settings: InstanceSettings,
@@ -191,7 +191,7 @@ fn read<T, E: Display>(
     parse(text.trim()).map(Some).map_err(invalid)
 }
 
-/// A metric's parameter that is named like a setting.
+/// A metric's parameter that has the same name as a setting.
 #[cfg(test)]
 pub(crate) const THRESHOLD: crate::contract::spec::ParamSpec<'static> =
     crate::contract::spec::ParamSpec::new("threshold", "f64", None, "");
@@ -236,7 +236,7 @@ mod tests {
         );
     }
 
-    /// Returns the value and the cost of the score of a row, which is the same alone and in a batch.
+    /// Returns the value and cost of a row's score, which are the same alone and in a batch.
     fn score_of(metric: &Arc<dyn Metric>) -> (f64, u64) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()

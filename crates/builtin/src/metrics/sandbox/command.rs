@@ -1,4 +1,4 @@
-//! The settings shared by all metrics of this module, and their validation.
+//! The settings that all metrics in this module share, and their validation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub struct CommandSettings {
     pub isolation: Isolation,
 }
 
-/// The command of a metric, with its settings.
+/// A metric's command, with its settings.
 #[derive(Clone, Copy)]
 pub(super) struct Command<'a> {
     pub(super) command: &'a str,
@@ -58,10 +58,10 @@ pub(super) struct Command<'a> {
 }
 
 impl Command<'_> {
-    /// Validates the settings before the first row, because an invalid one would fail every row.
+    /// Validates the settings before the first row, because an invalid setting would make every row fail.
     ///
     /// # Errors
-    /// Returns the first invalid setting.
+    /// Returns an error for the first invalid setting.
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.command.trim().is_empty() {
             return Err("`command` is empty; set it to the command line to run".to_owned());
@@ -89,15 +89,15 @@ impl Command<'_> {
         })
     }
 
-    /// Returns the command of the check stage, if there are two stages.
+    /// Returns the check stage's command, if there are two stages.
     pub(super) fn check_command(&self) -> Option<&str> {
         Some(&*self.settings.check).filter(|check| !check.trim().is_empty())
     }
 
-    /// Validates the files of the check.
+    /// Validates the check's files.
     ///
     /// # Errors
-    /// Fails for a file with a field of the prediction, or for files without a command.
+    /// Returns an error if a file contains a field of the prediction, or if there are files but no command.
     pub(super) fn validate_check(&self) -> Result<(), String> {
         match self.settings.check_files.field_of_prediction() {
             Some((path, field)) => Err(format!(
@@ -112,7 +112,8 @@ impl Command<'_> {
         }
     }
 
-    /// Adds the checks before the first row: the settings are valid, and the commands exist in the sandbox.
+    /// Adds the checks made before the first row: the settings must be valid, and the commands must exist in the
+    /// sandbox.
     pub(super) fn requirements(
         &self,
         metric: &str,
@@ -133,8 +134,8 @@ impl Command<'_> {
         }));
     }
 
-    /// Describes why the command did not terminate with the expected exit code, if it did not. To be reproducible, the
-    /// description contains neither times nor paths.
+    /// Describes why the command did not terminate with the expected exit code, or returns `None` if it did. To be
+    /// reproducible, the description contains neither times nor paths.
     pub(super) fn failure(&self, results: &StageResults, expected: i32) -> Option<String> {
         let limits = &self.settings.limits;
         let report = &results.report;
@@ -158,7 +159,7 @@ impl Command<'_> {
     }
 }
 
-/// Implements what all metrics of this module share: `Requires`, where `validate` checks the metric's own parameters,
+/// Implements what all metrics in this module share: `Requires`, where `validate` checks the metric's own parameters,
 /// and `file` on the builder.
 macro_rules! command_metric {
     ($metric:ident, $builder:ident $(<$state:ident>)?, $validate:expr) => {

@@ -1,8 +1,8 @@
 //! Metrics that run predicted code.
 //!
-//! The metrics score the exit code of a command, the results of tests, or the change in the number of passing tests.
+//! The metrics score a command's exit code, the results of tests, or the change in the number of passing tests.
 //!
-//! See [`sandbox`](crate::sandbox) for how commands are isolated.
+//! For how commands are isolated, see [`sandbox`](crate::sandbox).
 
 use std::sync::Arc;
 
@@ -49,9 +49,9 @@ pub enum FileSource {
     ///
     /// A string is written as is, `null` as an empty string, and any other value as JSON.
     Field(Side, String),
-    /// The same content for every row.
+    /// Text that is the same for every row.
     Text(String),
-    /// The concatenation of several sources, without separators.
+    /// Several sources, joined without separators.
     Parts(Vec<FileSource>),
 }
 
@@ -128,19 +128,19 @@ impl SandboxFiles {
         self.0.insert(path.into(), source);
     }
 
-    /// Returns `true` if the list of files is empty.
+    /// Returns `true` if there are no files.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the first file with a field of the prediction, as path and field.
+    /// Returns the path of the first file that contains a field of the prediction, with the field's name.
     pub(super) fn field_of_prediction(&self) -> Option<(&str, &str)> {
         let mut files = self.0.iter();
         files.find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
     }
 
-    /// Returns the files of one row, as path and content. The read-only ones, which contain no field of the prediction,
-    /// come first.
+    /// Returns one row's files, each with its path and content. Files that contain no field of the prediction are
+    /// read-only and come first.
     pub(super) fn of_row(
         &self,
         example: &Example,
@@ -158,7 +158,7 @@ impl SandboxFiles {
     }
 }
 
-/// Paths and contents of files.
+/// The paths and contents of files.
 type Contents = Vec<(String, String)>;
 
 impl<P: Into<String>> FromIterator<(P, FileSource)> for SandboxFiles {
@@ -242,8 +242,8 @@ impl ValueType for Isolation {
 /// The result is pass or fail. A command that exceeds a limit fails. The feedback ends with the last part of the
 /// command's output.
 ///
-/// Each field that `files` names becomes a file in the work directory. `/bin/sh` runs the command in this directory. A
-/// file is read-only unless it contains a field of the prediction.
+/// Each entry in `files` becomes a file in the work directory, where `/bin/sh` runs the command. A file is read-only
+/// unless it contains a field of the prediction.
 ///
 /// The command has no network and none of the host's environment variables. The only host files that it can see are the
 /// programs and libraries in `/usr`, and the installation of the command found in the host's `PATH`.
@@ -258,8 +258,8 @@ impl ValueType for Isolation {
 /// without passing them. It can exit with the expected code before the checks run, return objects that are equal to
 /// everything, or replace the test framework.
 ///
-/// For code that may cheat, set `check`. The program then runs first, and all its processes are killed. The check runs
-/// in a new sandbox over the files that the program left. It must treat these files as data: compare or parse them, and
+/// If code might cheat, set `check`. The program then runs first, and all its processes are killed. The check runs in a
+/// new sandbox that contains the files the program left. It must treat these files as data: compare or parse them, and
 /// never execute, import or unpickle them.
 ///
 /// ```no_run

@@ -1,4 +1,4 @@
-//! The command of a row, in one stage or in two: the program, then the check.
+//! Runs a row's command, in one stage or in two: the program, then the check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use super::command::{Command, tail};
 use crate::contract::{Example, Prediction, Unscored};
 use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, reserve_temp_space};
 
-/// The subdirectory of `/program` with the files that the program left.
+/// The subdirectory of `/program` that contains the files the program left.
 const FILES: &str = "files";
 
-/// Directories in which a command's program may appear only while a row runs.
+/// Directories where a command's program may appear only while a row runs.
 const WRITABLE: [&str; 6] = ["/box/", "/tmp/", "/in/", "/dev/", "/proc/", "/program/"];
 
-/// The results of the stages that ran: the last stage's report, which decides the score.
+/// The results of the stages that ran. The last stage's report decides the score.
 pub(super) struct StageResults {
     pub(super) report: Report,
-    /// The name of the stage, if there are two.
+    /// The name of the stage, if there are two stages.
     pub(super) stage: Option<&'static str>,
-    /// The program's failure, if the report is the check's.
+    /// The program's failure, if the report comes from the check.
     pub(super) program_failure: Option<String>,
 }
 
@@ -40,14 +40,14 @@ impl StageResults {
 }
 
 impl Command<'_> {
-    /// Runs the command over the row's files and, if there are two stages, the check over the program's results. A
-    /// program that exceeds a limit is not checked.
+    /// Runs the command on the row's files and, if there are two stages, the check on the program's results. If the
+    /// program exceeds a limit, the check does not run.
     pub(super) async fn run(
         &self,
         example: &Example,
         pred: &Prediction,
     ) -> Result<StageResults, Unscored> {
-        // The preflight check, if there was one, has reported this.
+        // If there was a preflight check, it has already reported this.
         self.validate_check().map_err(Unscored::Because)?;
         let (read_only, files) = self.settings.files.of_row(example, pred)?;
         let job = Job {
@@ -121,21 +121,21 @@ impl Command<'_> {
         }
     }
 
-    /// Returns the job of a row without its files, with the programs of both stages.
+    /// Returns a row's job without its files, with the programs of both stages.
     pub(super) fn preflight_job(&self) -> Job {
         let commands = [Some(self.command), self.check_command()];
         Job {
             requires: requires(commands.into_iter().flatten()),
-            // It may name a toolchain.
+            // The folder may name a toolchain.
             folder: self.folder(),
-            // The preflight check writes no files to it.
+            // The preflight check writes no files to this directory.
             keep: self.check_command().map(|_| Path::new(FILES).to_owned()),
             ..self.job(self.command)
         }
     }
 }
 
-/// Writes the output streams and the exit code beside the files.
+/// Writes the output streams and the exit code next to the files.
 fn write_result(dir: &Path, code: i32, report: &Report) -> std::io::Result<()> {
     fs::write(dir.join("stdout"), &report.stdout)?;
     fs::write(dir.join("stderr"), &report.stderr)?;
@@ -153,8 +153,8 @@ fn requires<'c>(commands: impl IntoIterator<Item = &'c str>) -> Vec<String> {
     programs.map(str::to_owned).collect()
 }
 
-/// Returns the program that a command line starts with, or `None` unless it starts with the plain name or path of one
-/// that exists before the row.
+/// Returns the program that a command line starts with. Returns `None` unless the command line starts with the plain
+/// name or path of a program that exists before the row runs.
 fn program_of(command: &str) -> Option<&str> {
     let word = command.split_whitespace().next()?;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-/@".contains(&byte);

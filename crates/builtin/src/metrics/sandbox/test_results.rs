@@ -1,4 +1,4 @@
-//! Test results: whether all tests pass, and whether more pass than before.
+//! Scores test results: whether all tests pass, and whether more tests pass than before.
 
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ use crate::sandbox::{Report, Termination};
 /// code can score 1 by printing a summary such as `24 passed in 0.12s` and exiting with 0, or by replacing the test
 /// framework.
 ///
-/// For code that may cheat, set `check` to tests of the program's output; see [`sandbox`](crate::metrics::sandbox()).
+/// If code might cheat, set `check` to tests of the program's output; see [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, TestPass};
@@ -74,13 +74,13 @@ pub async fn test_pass(
     Ok(Explained { score, details })
 }
 
-/// The result of parsing the test output of a row.
+/// The result of parsing a row's test output.
 enum Tests {
     /// The output contains a summary.
     Counted(Counts),
     /// The command did not finish the tests: it was killed, or failed without a summary.
     Crashed,
-    /// The command succeeded, but its output has no summary.
+    /// The command succeeded, but its output contains no summary.
     Unreadable,
 }
 
@@ -112,11 +112,11 @@ fn score(results: &StageResults, failure: Option<String>, partial_credit: bool) 
         }
     };
     let (passed, failed, skipped) = (counts.passed, counts.failed, counts.skipped);
-    // A command that failed although no test did counts as one failed test.
+    // If a command failed but no test did, that counts as one failed test.
     let is_failed_alone = failure.is_some() && failed == 0;
     let run = counts.run().saturating_add(is_failed_alone.into());
     let is_counted = partial_credit || passed == run;
-    // Counts of tests are exact in a float.
+    // A float represents test counts exactly.
     let share = passed as f64 / run.max(1) as f64;
     let failure = failure.map_or_else(String::new, |failure| format!("; {failure}"));
     let feedback = format!("{passed} passed, {failed} failed, {skipped} skipped{failure}");
@@ -128,22 +128,22 @@ fn score(results: &StageResults, failure: Option<String>, partial_credit: bool) 
 
 /// Scores the change in the number of passing tests.
 ///
-/// The score is 1 if more tests pass than before, 0.5 if the number is the same, and 0 if fewer tests pass.
+/// The score is 1 if more tests pass than before, 0.5 if the same number of tests pass, and 0 if fewer tests pass.
 ///
 /// The number before the change is `gold.tests_passing`. The number after the change is read from the test command's
-/// output, as for [`test_pass`].
+/// output, as in [`test_pass`].
 ///
 /// The confidence is 0.9, because the numbers do not show which tests pass.
 ///
 /// A command that is killed, or that fails without a summary, counts as 0 passing tests. The details show the reason.
 /// If the command succeeds without a summary, the row fails with the last lines of the output.
 ///
-/// The command runs isolated as described at [`sandbox`](crate::metrics::sandbox()).
+/// The command runs in isolation, as described at [`sandbox`](crate::metrics::sandbox()).
 ///
 /// **One stage does not detect cheating.** The exit code is not part of the score. The tested code can therefore print
 /// a test summary with any number.
 ///
-/// For code that may cheat, set `check`; see [`sandbox`](crate::metrics::sandbox()).
+/// If code might cheat, set `check`; see [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, VerificationDelta};

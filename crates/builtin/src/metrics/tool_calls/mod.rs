@@ -1,6 +1,6 @@
 //! Metrics for tool calls.
 //!
-//! The metrics check that the parameters match a JSON Schema, and that the call is not a repetition.
+//! The metrics check that a call's parameters match a JSON Schema, and that the call is not a repetition.
 
 #[cfg(feature = "schema")]
 mod tool_params_schema;

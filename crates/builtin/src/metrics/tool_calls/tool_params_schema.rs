@@ -1,4 +1,4 @@
-//! Validation of a tool call's parameters against the tool's JSON Schema.
+//! Validates a tool call's parameters against the tool's JSON Schema.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,24 +17,25 @@ use crate::messages::escape;
 use crate::syntax::schema_pattern_size;
 use crate::{metric, within_deadline};
 
-/// The maximum number of backtracking steps of a pattern on one string. Look-around and backreferences need
-/// backtracking; this limit stops a catastrophic one in well under a second.
+/// The maximum number of backtracking steps when matching a pattern against one string. Look-around and backreferences
+/// need backtracking; this limit stops a catastrophic pattern in well under a second.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
 /// The maximum number of errors in the feedback.
 const MAX_ERRORS: usize = 10;
 
-/// The maximum length of one message in the feedback, in bytes. A message may quote a value of any length.
+/// The maximum length of one message in the feedback, in bytes. A message can quote a value of any length.
 const MAX_MESSAGE_BYTES: usize = 400;
 
-/// The maximum time of a validation that follows references. A validator follows a `$ref` each time it meets it and
-/// cannot be interrupted: definitions that refer to the next one twice double the work.
+/// The maximum time for a validation that follows references. A validator follows a `$ref` each time it meets one and
+/// cannot be interrupted. If each definition refers to the next one twice, each definition doubles the work.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// The maximum number of references in a schema. The validator recurses for each of them, at each level of a value.
+/// The maximum number of references in a schema. The validator recurses for each reference, at each level of a value.
 const MAX_REFERENCES: usize = 1_000;
 
-/// The maximum size of all patterns of the schemas, with repetitions written out. They compile in half a second.
+/// The maximum size of all patterns in the schemas, with repetitions written out. At this size, they compile in half a
+/// second.
 const MAX_PATTERNS: u64 = 2_000_000;
 
 /// Passes if the parameters of the tool call match the tool's JSON Schema.
@@ -181,7 +182,7 @@ struct Tool {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema of tool `{tool}` is invalid: {reason}")]
 pub struct InvalidSchema {
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
     /// The reason the schema is invalid, with a JSON pointer to the error.
     pub reason: String,
@@ -219,7 +220,7 @@ impl ToolSchemas {
     }
 }
 
-/// Compiles a schema, and adds the size of its patterns to that of the schemas before it.
+/// Compiles a schema, and adds the size of its patterns to the size for the earlier schemas.
 fn compiled(schema: &Value, patterns: &mut u64) -> Result<Tool, String> {
     if is_too_deep(schema) {
         return Err(TooDeep.to_string());
@@ -256,7 +257,7 @@ fn compiled(schema: &Value, patterns: &mut u64) -> Result<Tool, String> {
         .ok_or_else(|| format!("it takes more than {} s to compile", MAX_TIME.as_secs()))?
 }
 
-/// Returns the size of a schema's patterns, and the number of its references.
+/// Returns the total size of a schema's patterns, and the number of its references.
 fn measure(schema: &Value) -> (u64, usize) {
     let (mut patterns, mut references) = (0_u64, 0);
     let mut pattern =

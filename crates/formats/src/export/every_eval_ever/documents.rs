@@ -1,5 +1,5 @@
-//! The content of both files. The one for the run says what was evaluated, with the score and interval of each metric; the
-//! one for the rows has a record for each row and metric.
+//! The content of both files. The run's file says what was evaluated, with the score and interval of each metric. The
+//! rows' file has a record for each row and metric.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::messages::hash::sha256;
 use crate::results::{MetricFigures, ResultRow, ResultScore};
 use crate::trajectory::{Role, Trajectory};
 
-/// Returns the results of the metrics that have a score, and a note for each other one.
+/// Returns the results of the metrics that have a score, and a note for each metric without one.
 pub(super) fn results(run: &ExportedRun<'_>, names: &Names) -> (Vec<Value>, Vec<String>) {
     let (mut results, mut notes) = (Vec::new(), Vec::new());
     for (metric, figures) in &run.metrics {
@@ -33,7 +33,7 @@ pub(super) fn results(run: &ExportedRun<'_>, names: &Names) -> (Vec<Value>, Vec<
     (results, notes)
 }
 
-/// The id by which rows refer to the result of a metric.
+/// Returns the id that rows use to refer to a metric's result.
 fn result_id(names: &Names, metric: &str) -> String {
     format!("{}/{metric}", names.evaluation_id)
 }
@@ -87,7 +87,7 @@ fn metric_config(run: &ExportedRun<'_>, (metric, figures): (&str, &MetricFigures
             .and_then(MetricIdentity::range)
             .map(|range| (range.min, range.max)),
     };
-    // A failed row may count as a score outside the range, and then the mean may be outside too.
+    // A failed row can count as a score outside the range, so the mean can be outside the range too.
     let failure = run.manifest.failure_score;
     let (min, max) = match (range, figures.counts.failed) {
         (Some((min, max)), 0) => (json!(min), json!(max)),
@@ -125,7 +125,7 @@ fn metric_config(run: &ExportedRun<'_>, (metric, figures): (&str, &MetricFigures
     }))
 }
 
-/// The version and the settings of the metric.
+/// Returns the metric's version and settings.
 fn description(run: &ExportedRun<'_>, metric: &str) -> String {
     match run.identity(metric) {
         Some(identity) => format!("{metric} of dsrs-metrics: {identity}"),
@@ -133,7 +133,8 @@ fn description(run: &ExportedRun<'_>, metric: &str) -> String {
     }
 }
 
-/// `openai:gpt-6-luna at https://..` as a model. The result file does not contain who operates it.
+/// Converts a judge such as `openai:gpt-6-luna at https://..` to a model. The result file does not say who operates the
+/// endpoint.
 fn judge(model: &str) -> Value {
     let (id, endpoint) = model.split_once(" at ").unwrap_or((model, ""));
     let details = present(json!({
@@ -155,7 +156,7 @@ fn source_data(run: &ExportedRun<'_>, names: &Names) -> Value {
     }))
 }
 
-/// The file of the run.
+/// Returns the content of the run's file.
 pub(super) fn document(
     run: &ExportedRun<'_>,
     names: &Names,
@@ -190,7 +191,7 @@ pub(super) fn document(
     }))
 }
 
-/// The tags that have a place of their own.
+/// The tags that have their own fields.
 const KNOWN_TAGS: &str = "availability dataset deployment model organization relationship";
 
 pub(super) fn of_row(
@@ -203,7 +204,7 @@ pub(super) fn of_row(
     let common = common(names, row, &sample);
     let mut records = Vec::with_capacity(row.scores.len());
     for (metric, score) in &row.scores {
-        // A failed row counts in the score of the run, so it counts here.
+        // A failed row counts towards the run's score, so it counts here.
         let value = match score.value {
             Some(value) => value,
             None if score.outcome.is_failure() => run.manifest.failure_score,
@@ -236,7 +237,7 @@ pub(super) fn of_row(
     Ok(records)
 }
 
-/// The verdict; of a metric without one, whether the score is the best one that the metric has.
+/// Returns the verdict. If the metric has no verdict, returns `true` if the score is the metric's best score.
 fn is_correct(run: &ExportedRun<'_>, (metric, score): (&str, &ResultScore)) -> bool {
     let Some(value) = score.value else {
         return false;
@@ -253,7 +254,7 @@ fn is_correct(run: &ExportedRun<'_>, (metric, score): (&str, &ResultScore)) -> b
     }
 }
 
-/// What the records of all metrics of a row have.
+/// Returns the fields that the records of all metrics share for one row.
 fn common(names: &Names, row: &ResultRow, sample: &Sample) -> Map<String, Value> {
     let hashed = format!("{}{}", sample.input, sample.target.concat());
     let interaction = match &sample.trajectory {

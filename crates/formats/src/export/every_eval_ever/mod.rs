@@ -1,7 +1,7 @@
 //! Export to the *Every Eval Ever* format, schema 0.3.0.
 //!
-//! The output is a JSON file for the run and a JSONL file with the rows. They are written to the folder that the
-//! format's validator expects: `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
+//! The output is a JSON file for the run and a JSONL file with the rows. They are written to the folder where the
+//! format's validator expects them: `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
 //!
 //! The schemas of both files are in the `every-eval-ever` package, as `eval.schema.json` and
 //! `instance_level_eval.schema.json`.
@@ -25,7 +25,7 @@ use crate::messages::hash::hexadecimal;
 /// The version of both schemas.
 const SCHEMA_VERSION: &str = "0.3.0";
 
-/// The tags with a value of the schema.
+/// The tags whose values the schema restricts, with the allowed values.
 const TAGS_WITH_VALUES: [(&str, &str); 3] = [
     (
         "relationship",
@@ -42,13 +42,13 @@ struct Names {
     model: String,
     organization: String,
     dataset: String,
-    /// The folder below the one that the caller names.
+    /// The folder below the one that the caller specified.
     folder: String,
     uuid: String,
 }
 
 impl Names {
-    /// Returns an error with all facts that are missing.
+    /// Returns an error that lists all missing facts.
     fn of(run: &ExportedRun<'_>) -> Result<Self, FormatError> {
         let is_valid = |model: &&str| model.contains('/') && model.split('/').all(is_portable);
         let model = run.tag("model").filter(is_valid);
@@ -91,7 +91,7 @@ impl Names {
     }
 }
 
-/// Returns `true` if all systems accept this as the name of a folder.
+/// Returns `true` if all systems accept this string as a folder name.
 fn is_portable(name: &str) -> bool {
     let device = name.split('.').next().unwrap_or_default();
     let device = device.to_ascii_uppercase();
@@ -102,7 +102,7 @@ fn is_portable(name: &str) -> bool {
     !name.is_empty() && !name.ends_with(['.', ' ']) && !name.contains(is_invalid) && !is_reserved
 }
 
-/// Writes both files, and returns their paths, the run first, with notes on what is not in them.
+/// Writes both files. Returns their paths, the run's file first, and notes on anything the files leave out.
 pub(super) fn write(
     run: &ExportedRun<'_>,
     folder: &Path,
@@ -139,15 +139,15 @@ fn unwritable(file: &Path, reason: &io::Error) -> FormatError {
     FormatError::at(file, format_args!("cannot be written: {reason}"))
 }
 
-/// The error of facts that neither the result file nor the caller states.
+/// Returns the error for facts that neither the result file nor the caller provides.
 fn facts_error(reason: impl Display) -> FormatError {
     FormatError::new(format_args!("--to eee: {reason}"))
 }
 
 const NO_GOLD: &str = "the rows are not exported, because the result file has no gold rows; write it with `score --with-rows`";
 
-/// Writes the rows, notes the results that are not in the file, and returns what the file of the run says about it.
-/// Without gold rows it writes no file and returns `None`.
+/// Writes the rows and notes the results that the file leaves out. Returns what the run's file says about the rows'
+/// file. If there are no gold rows, it writes no file and returns `None`.
 fn write_samples(
     run: &ExportedRun<'_>,
     names: &Names,

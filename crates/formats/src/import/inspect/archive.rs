@@ -1,4 +1,4 @@
-//! Reads a ZIP archive entry by entry, because the members are untrusted, and limits their decompressed size.
+//! Reads a ZIP archive entry by entry and limits the decompressed size, because the members are untrusted.
 
 use std::io::{self, BufReader, Read};
 
@@ -15,12 +15,12 @@ use crate::import::text::{as_text, with_finite_numbers};
 use crate::messages::escape;
 use crate::{FormatError, Input};
 
-/// All members together may decompress to this many bytes, or to this many times the archive's size. Overlapping members and members
-/// of one repeated byte exceed both.
+/// All members together can decompress to at most this many bytes, or this many times the archive's size. Overlapping
+/// members, or members that repeat one byte, exceed both limits.
 const MAX_BYTES: u64 = 256 << 20;
 const MAX_RATIO: u64 = 200;
 
-/// Reads the samples and the header of an archive.
+/// Reads the samples and the header from an archive.
 pub(super) fn read(
     input: Input<'_>,
     archive: &ZipArchive<FileReader>,
@@ -45,7 +45,7 @@ pub(super) fn read(
         let place = format!("member `{}`", escape::name(&name));
         let of_header = match &*name {
             "header.json" => &mut header,
-            // A log that is still being written has only the journal.
+            // A log that is still being written contains only the journal.
             "_journal/start.json" => &mut journal,
             _ => {
                 let Some(sample) = name.strip_prefix("samples/") else {
@@ -95,16 +95,16 @@ pub(super) fn read(
 struct Members<'a> {
     archive: &'a ZipArchive<FileReader>,
     input: Input<'a>,
-    /// The number of bytes of the file.
+    /// The size of the file, in bytes.
     size: u64,
-    /// The number of bytes that were decompressed.
+    /// The number of bytes decompressed so far.
     read: u64,
-    /// The number of bytes of the fields that were read.
+    /// The total size of the fields kept so far, in bytes.
     kept: usize,
 }
 
 impl Members<'_> {
-    /// Returns an object with these fields of a member, which messages call `place`.
+    /// Returns an object that contains these fields of a member. Messages call the member `place`.
     fn fields(
         &mut self,
         entry: &ZipFileHeaderRecord<'_>,
@@ -126,7 +126,7 @@ impl Members<'_> {
         kept.map_err(|reason| self.input.invalid(place, reason))
     }
 
-    /// Returns the content of a member, after comparing its length and checksum with the directory.
+    /// Returns a member's content after checking its length and checksum against the directory.
     fn content(&mut self, entry: &ZipFileHeaderRecord<'_>) -> Result<Vec<u8>, String> {
         let opened = self.archive.get_entry(entry.wayfinder());
         let opened = opened.map_err(|_| "no member at its offset; copy the file again")?;
@@ -169,7 +169,7 @@ impl Members<'_> {
     }
 }
 
-/// Says why a member cannot be read.
+/// Explains why a member cannot be read.
 fn damage(error: &io::Error) -> String {
     format!("cannot be read: {error}; copy the file again")
 }

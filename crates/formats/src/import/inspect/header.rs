@@ -1,4 +1,4 @@
-//! What was evaluated: the task, the model, and the scorers with their options.
+//! Reads what was evaluated: the task, the model, and the scorers with their options.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ const VERSION: u64 = 2;
 
 /// The header of a log.
 pub(super) struct Header {
-    /// `success`, `error`, `cancelled`, or `started` while the log is written.
+    /// `success`, `error`, `cancelled`, or `started` while the log is being written.
     pub(super) status: String,
     eval: Value,
     results: Value,
 }
 
-/// The tags of a run, and where the evaluation has them.
+/// A run's tags, and where the evaluation stores them.
 const TAGS: [(&str, &str); 18] = [
     ("task", "/task"),
     ("model", "/model"),
@@ -43,12 +43,12 @@ const TAGS: [(&str, &str); 18] = [
 ];
 
 impl Header {
-    /// The fields that are read.
+    /// The fields to read.
     pub(super) const FIELDS: &str = "version status eval results";
 
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let header: Value = parse(text.as_bytes())?;
-        // Some programs leave it out; inspect_ai assumes the latest version.
+        // Some programs leave the version out; inspect_ai then assumes the latest one.
         let found = header["version"].as_u64().unwrap_or(VERSION);
         if found > VERSION {
             return Err(format!(
@@ -73,7 +73,7 @@ impl Header {
         text(&self.eval["model"])
     }
 
-    /// Returns how many epochs of samples were evaluated.
+    /// Returns the number of evaluated samples, counting every epoch.
     pub(super) fn total(&self) -> Option<u64> {
         self.results["total_samples"].as_u64()
     }
@@ -84,7 +84,7 @@ impl Header {
         epochs.map_or(1, |epochs| u32::try_from(epochs).unwrap_or(u32::MAX))
     }
 
-    /// Compares the means in the header with those of the rows.
+    /// Compares the means in the header with the means over the rows.
     pub(super) fn check_means(&self, table: &mut Table) {
         let is_mean = |score: &&Value| score["reducer"].as_str().is_none_or(|it| it == "mean");
         for score in list(&self.results["scores"]).filter(is_mean) {
@@ -108,8 +108,8 @@ impl Header {
         names
     }
 
-    /// Returns the identity of a scorer, or of one element of its score: the task and its version, the scorer's options, and the
-    /// grading model.
+    /// Returns the identity of a scorer, or of one element in its score: the task and its version, the scorer's
+    /// options, and the grading model.
     pub(super) fn identity(&self, scorer: &str, element: Option<&str>) -> MetricIdentity {
         let version = shown(&self.eval, "/task_version");
         let version = version.unwrap_or_else(|| "0".to_owned());
@@ -143,7 +143,7 @@ impl Header {
         options.into_iter().flatten()
     }
 
-    /// Returns the properties of the evaluation.
+    /// Returns the evaluation's properties.
     pub(super) fn tags(&self) -> BTreeMap<String, String> {
         let tag = |(name, pointer): &(&str, &str)| {
             Some(((*name).to_owned(), shown(&self.eval, pointer)?))

@@ -1,4 +1,4 @@
-//! Converts messages to OpenAI's form, including the attachments they refer to.
+//! Converts messages to OpenAI's format, including the attachments they refer to.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,12 @@ use crate::trajectory::Trajectory;
 /// The prefixes of references to attachments.
 const PROTOCOLS: [&str; 2] = ["attachment://", "tc://"];
 
-/// The maximum size of a sample's resolved references, in bytes. A short sample may refer to a long attachment many times.
+/// The maximum size of a sample's resolved references, in bytes. A short sample can refer to a long attachment many
+/// times.
 const MAX_RESOLVED: usize = 64 << 20;
 
-/// Replaces references with the attachment that has this hash, and adds up their bytes. References to images or to nothing stay.
+/// Replaces references with the attachments that have these hashes, and adds up the attachments' bytes. References to
+/// images, or to nothing, stay unchanged.
 pub(super) fn resolve(
     value: &mut Value,
     attachments: &HashMap<String, String>,
@@ -47,7 +49,8 @@ pub(super) fn resolve(
     }
 }
 
-/// Returns the text of a message's content: a string, or a list of parts. Only parts of the type `text` are read.
+/// Returns the text of a message's content, which is a string or a list of parts. Only parts with the type `text` are
+/// read.
 pub(super) fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
@@ -60,12 +63,13 @@ pub(super) fn text_of(content: &Value) -> Option<String> {
     }
 }
 
-/// Returns the messages as a trajectory. Messages that are none stay as they are, so only metrics of trajectories fail.
+/// Returns the messages as a trajectory. If they don't form one, they stay as they are, so only metrics that read
+/// trajectories fail.
 pub(super) fn trajectory(mut messages: Vec<Value>) -> Value {
     let contents = messages.iter_mut().filter_map(|it| it.get_mut("content"));
     for part in contents.filter_map(Value::as_array_mut).flatten() {
         if let Value::Object(part) = part {
-            // A call of a tool that the provider runs has these.
+            // A call to a tool that the provider runs has these keys.
             part.retain(|key, _| key != "tool_type" && key != "context");
         }
     }

@@ -1,10 +1,10 @@
-//! Import of logs from inspect_ai.
+//! Imports logs from inspect_ai.
 //!
 //! A log is a ZIP archive (`.eval`) with a member for each epoch of a sample, or a JSON file (`.json`).
 //!
 //! The logs are written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs`
-//! finds the members of an archive, `header.rs` reads what was evaluated, `sample.rs` reads a sample with its scores, and `messages.rs` converts its
-//! messages. The name of a member is never used as a path.
+//! finds the members of an archive, `header.rs` reads what was evaluated, `sample.rs` reads a sample with its scores,
+//! and `messages.rs` converts its messages. A member's name is never used as a path.
 
 mod archive;
 mod header;
@@ -26,13 +26,13 @@ use crate::{FormatError, Input};
 use header::Header;
 use sample::Sample;
 
-/// The maximum size of a member of an archive, of a JSON log, and of the fields kept from all members, in bytes.
+/// The maximum size of an archive member, of a JSON log, and of the fields kept from all members, in bytes.
 const MAX_MEMBER: u64 = 2 << 30;
 
-/// The samples of a log, by id and epoch. If a sample was evaluated again, the last evaluation counts, as in inspect_ai.
+/// A log's samples by id and epoch. If a sample was evaluated again, the last evaluation counts, as in inspect_ai.
 type Samples = IndexMap<String, BTreeMap<u32, Sample>>;
 
-/// The samples of a log, with the parts of its header.
+/// A log's samples, with the parts of its header.
 struct Log {
     header: Header,
     samples: Samples,
@@ -128,7 +128,7 @@ fn convert(input: Input<'_>, log: Log, epochs: Epochs) -> Result<Table, FormatEr
     Ok(table)
 }
 
-/// Reads the samples and the header of a JSON log.
+/// Reads the samples and the header from a JSON log.
 fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
     let of_log = fields(text).map_err(|reason| input.whole(reason).or_other())?;
     let header = kept(&of_log, Header::FIELDS)
@@ -159,7 +159,7 @@ fn json_log(input: Input<'_>, text: &str) -> Result<Log, FormatError> {
 /// The maximum size of the fields kept from one member, in bytes.
 const MAX_KEPT: usize = 64 << 20;
 
-/// The fields of an object, not yet parsed.
+/// An object's fields before they are parsed.
 type Fields<'t> = Unique<&'t RawValue>;
 
 /// Splits the text of an object into its fields.

@@ -1,4 +1,4 @@
-//! Reads one epoch of a sample, and converts its scores as inspect_ai's `value_to_float` does.
+//! Reads one epoch of a sample, and converts its scores like inspect_ai's `value_to_float`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,10 +12,10 @@ use crate::import::table::{Epochs, TableRow, put};
 use crate::import::text::{Unique, parse};
 use crate::json::found;
 
-/// The fields of a sample that are read: not events, which make up most of a log.
+/// The sample fields that are read. Events, which make up most of a log, are not among them.
 pub(super) const FIELDS: &str = "id epoch input choices target messages output scores score metadata attachments model_usage total_time working_time invalidation error limit";
 
-/// A sample.
+/// One epoch of a sample.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Sample {
@@ -28,7 +28,7 @@ pub(super) struct Sample {
     messages: Vec<Value>,
     output: Value,
     scores: Option<Unique<Score>>,
-    /// The only score, in logs before version 2.
+    /// The only score in logs before version 2.
     score: Option<Score>,
     metadata: Value,
     attachments: HashMap<String, String>,
@@ -40,7 +40,7 @@ pub(super) struct Sample {
     limit: Value,
 }
 
-/// A score of a sample.
+/// One scorer's score for a sample.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Score {
@@ -77,9 +77,9 @@ impl Sample {
         !self.invalidation.is_null()
     }
 
-    /// Returns the row of the sample: input and target as gold row, the completion and the messages as prediction. The
-    /// target is also the field `answer`, which metrics read. The number of the epoch is in the id or in attributes, if
-    /// the sample has several.
+    /// Returns the sample's row. The gold row contains the input and the target, and the prediction contains the
+    /// completion and the messages. The target is also the field `answer`, which metrics read. If the sample has
+    /// several epochs, the epoch number is in the id or in the attributes.
     pub(super) fn row(
         self,
         (epoch, is_numbered): (u32, bool),
@@ -109,7 +109,7 @@ impl Sample {
         } else {
             let completion = match self.output["completion"].as_str() {
                 Some(completion) => Some(completion.to_owned()),
-                // Logs of earlier versions have only the message.
+                // Logs from earlier versions have only the message.
                 None => text_of(&self.output["choices"][0]["message"]["content"]),
             };
             put(&mut row.pred, "answer", completion);
@@ -142,7 +142,7 @@ impl Sample {
     }
 }
 
-/// Where the usage has the tokens of prompts.
+/// The fields of the usage that count prompt tokens.
 const INPUT_TOKENS: [&str; 3] = [
     "input_tokens",
     "input_tokens_cache_read",
@@ -191,8 +191,8 @@ impl Score {
     }
 }
 
-/// Returns a number or a verdict. Any other value stays as it is: inspect_ai warns and scores 0 if it cannot convert a
-/// value, and here the metric fails, which counts as 0.
+/// Returns a number or a verdict. Any other value stays unchanged. If inspect_ai cannot convert a value, it warns and
+/// scores 0; here, the metric fails, which counts as 0.
 fn number_or_verdict(value: Value) -> Value {
     let Value::String(text) = &value else {
         return value;
@@ -208,7 +208,7 @@ fn number_or_verdict(value: Value) -> Value {
     }
 }
 
-/// Reads an id as a string, because a log may use integers.
+/// Reads an id as a string, because some logs use integers.
 fn id_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::String(id) => Ok(id),
@@ -226,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    /// Element, outcome, value and verdict.
+    /// The element, outcome, value and verdict.
     type Shown = (Option<String>, String, Option<f64>, Option<bool>);
 
     fn of(value: &Value) -> Vec<Shown> {

@@ -1,16 +1,16 @@
-//! Reads what a span records about a model or a tool, by the attributes of each convention.
+//! Reads what a span records about a model or a tool, based on each convention's attributes.
 
 use serde_json::{Map, Value, json};
 
 use super::document::{Span, items};
 
-/// What a span says.
+/// What a span records.
 pub(super) enum Said {
     Reply(Reply),
     Tool(Tool),
 }
 
-/// A model or an agent replies. Its messages are in the form of their convention.
+/// A reply from a model or an agent. The messages are in their convention's format.
 pub(super) struct Reply {
     pub(super) input: Vec<Value>,
     pub(super) output: Vec<Value>,
@@ -18,7 +18,7 @@ pub(super) struct Reply {
     pub(super) is_agent: bool,
 }
 
-/// A tool runs.
+/// A tool's execution.
 pub(super) struct Tool {
     pub(super) name: Option<String>,
     pub(super) id: Option<String>,
@@ -26,21 +26,22 @@ pub(super) struct Tool {
     pub(super) result: Value,
 }
 
-/// The attributes in which programs write messages and calls. Alternatives are separated by spaces.
+/// The attributes that programs use for messages and calls. Alternatives are separated by spaces.
 struct Convention {
-    /// The kind of a span.
+    /// The attribute that contains a span's kind.
     kind: &'static str,
-    /// The ends of the kinds of a model's spans. If empty, a model's span is one with messages.
+    /// The suffixes of the kinds that a model's spans have. If empty, any span with messages is a model's span.
     replies: &'static str,
-    /// The kind of a tool's span.
+    /// The kind that a tool's span has.
     tool: &'static str,
-    /// Lists of messages; attributes below a prefix, which ends with a dot; or the text of a reply.
+    /// Lists of messages, attributes below a prefix that ends with a dot, or the text of a reply.
     input: &'static str,
     output: &'static str,
-    /// The calls of a reply whose text has an attribute of its own.
+    /// The calls in a reply whose text has its own attribute.
     calls: &'static str,
     tokens: [&'static str; 2],
-    /// The name, id and result of a call, and its arguments: the whole attribute, or one of its fields.
+    /// The name, id and result of a call, and its arguments. The arguments are the whole attribute or one of its
+    /// fields.
     tool_name: &'static str,
     tool_id: &'static str,
     tool_result: &'static str,
@@ -112,7 +113,7 @@ const CONVENTIONS: [Convention; 4] = [
     },
 ];
 
-/// Returns what the span says. Some programs follow several conventions, but write the messages in one only.
+/// Returns what the span records. Some programs follow several conventions, but write the messages only in one of them.
 pub(super) fn read(span: &Span) -> Option<Said> {
     let has_messages = |said: &Said| match said {
         Said::Reply(reply) => !reply.input.is_empty() || !reply.output.is_empty(),
@@ -165,8 +166,8 @@ impl Convention {
         })
     }
 
-    /// Returns a tool's arguments. Only OpenTelemetry has arguments alone; any other input that is not an object becomes
-    /// the argument `input`.
+    /// Returns a tool's arguments. Only OpenTelemetry has an attribute just for arguments. In the other conventions, an
+    /// input that is not an object becomes the argument `input`.
     fn args(&self, span: &Span) -> Value {
         let args = self.tool_args.split(' ').find_map(|key| {
             let (key, field) = key.split_once('/').unwrap_or((key, ""));
@@ -184,7 +185,7 @@ impl Convention {
     }
 }
 
-/// Returns the messages of an attribute, or of the attributes below a prefix.
+/// Returns the messages in an attribute, or in the attributes below a prefix.
 fn messages(span: &Span, key: &str) -> Vec<Value> {
     if key.ends_with('.') {
         let messages = items(nested(span, key)).into_iter();
@@ -200,7 +201,7 @@ fn messages(span: &Span, key: &str) -> Vec<Value> {
         return reply.into_iter().collect();
     }
     match structured(value) {
-        // Instructions are the parts of one message.
+        // Instructions are parts of a single message.
         Some(Value::Array(parts)) if key.ends_with("_instructions") => {
             vec![json!({ "role": "system", "parts": parts })]
         }
@@ -227,7 +228,7 @@ fn nested(span: &Span, prefix: &str) -> Value {
     listed(root)
 }
 
-/// Turns objects with numbers as keys into lists.
+/// Turns objects whose keys are numbers into lists.
 fn listed(value: Value) -> Value {
     let Value::Object(fields) = value else {
         return value;
@@ -242,7 +243,7 @@ fn listed(value: Value) -> Value {
     fields.into_iter().map(|(_, value)| value).collect()
 }
 
-/// Returns the first of these attributes of the span, or of the event that details its operation.
+/// Returns the first of these attributes found on the span, or on the event that details its operation.
 pub(super) fn attribute<'s>(span: &'s Span, keys: &str) -> Option<&'s Value> {
     let events = span.events.iter();
     let details = events.filter(|it| it.name.ends_with(".operation.details"));
@@ -250,7 +251,7 @@ pub(super) fn attribute<'s>(span: &'s Span, keys: &str) -> Option<&'s Value> {
     places.find_map(|place| keys.split(' ').find_map(|key| place.get(key)))
 }
 
-/// Returns a structured value, which may be written as a string of JSON.
+/// Returns a structured value, which can also be written as a JSON string.
 pub(super) fn structured(value: Option<&Value>) -> Option<Value> {
     match value? {
         Value::Null => None,

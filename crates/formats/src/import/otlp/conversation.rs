@@ -8,22 +8,22 @@ use super::conventions::{self, Reply, Said, Tool, structured};
 use super::document::Span;
 use crate::import::table::{at, list};
 
-/// The messages of a row, in OpenAI's form.
+/// A row's messages, in OpenAI's format.
 #[derive(Default)]
 pub(super) struct Conversation {
     pub(super) messages: Vec<Value>,
     /// How often each message occurs.
     counts: HashMap<String, usize>,
-    /// The ids of the calls so far; `true` if a call has its result.
+    /// The ids of the calls so far, each with `true` if the call has its result.
     calls: HashMap<String, bool>,
-    /// The ids of calls that may still lack a result, by tool.
+    /// The ids of calls that may still lack a result, grouped by tool.
     open: HashMap<String, VecDeque<String>>,
-    /// The tokens of all model calls.
+    /// The token counts over all model calls.
     pub(super) tokens: Option<[u64; 2]>,
 }
 
 impl Conversation {
-    /// Builds a conversation from spans, sorted by their start.
+    /// Builds a conversation from spans, sorted by their start time.
     pub(super) fn of(spans: &[Span]) -> Self {
         let mut conversation = Self::default();
         let mut said = Vec::new();
@@ -31,7 +31,7 @@ impl Conversation {
             let Some(of_span) = conventions::read(span) else {
                 continue;
             };
-            // Tools overlap, so a result is ordered by the end of its span, and a reply by its start.
+            // Tools overlap, so a result is ordered by its span's end, and a reply by its span's start.
             let is_reply = matches!(of_span, Said::Reply(_));
             said.push((if is_reply { span.start } else { span.end }, span, of_span));
         }
@@ -54,7 +54,7 @@ impl Conversation {
         self.texts("assistant").last()
     }
 
-    /// Returns the text of the first message of the user.
+    /// Returns the text of the user's first message.
     pub(super) fn question(&self) -> Option<&str> {
         self.texts("user").next()
     }
@@ -73,7 +73,7 @@ impl Conversation {
                 *sum = sum.saturating_add(more.unwrap_or(0));
             }
         }
-        // The input of a call repeats the messages of earlier calls.
+        // The input of a call repeats the messages from earlier calls.
         let mut seen = HashMap::<String, usize>::new();
         for message in reply.input.iter().flat_map(read) {
             let key = message.to_string();
@@ -113,7 +113,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the id of the first call of a tool without a result.
+    /// Returns the id of the tool's first call that has no result.
     fn open_call(&mut self, name: &str) -> Option<String> {
         let open = self.open.get_mut(name)?;
         while open.front().is_some_and(|id| self.calls[id]) {
@@ -143,7 +143,7 @@ impl Conversation {
     }
 }
 
-/// Converts a message of any convention to OpenAI's form, with each tool result as its own message.
+/// Converts a message from any convention to OpenAI's format, with each tool result as its own message.
 fn read(message: &Value) -> Vec<Value> {
     let role = match message["role"].as_str() {
         Some(role @ ("system" | "user" | "tool")) => role,
@@ -190,7 +190,7 @@ fn read(message: &Value) -> Vec<Value> {
     messages
 }
 
-/// Converts a call of any convention.
+/// Converts a call from any convention.
 fn call(call: &Value) -> Value {
     let call = call.get("tool_call").unwrap_or(call);
     let function = call.get("function").unwrap_or(call);

@@ -1,4 +1,4 @@
-//! Reads documents in OTLP's JSON, the spans in them, and the spans of a trace below each of its root spans.
+//! Reads OTLP JSON documents, the spans in them, and the spans below each of a trace's root spans.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 use crate::json::found;
 use crate::messages::escape;
 
-/// A document, as a collector receives it.
+/// A document in the form that a collector receives.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
@@ -18,24 +18,24 @@ pub(super) struct Document {
     resource_spans: Vec<Value>,
 }
 
-/// A span, with only the attributes that conventions use.
+/// A span with only the attributes that the conventions use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Span {
     pub(super) trace: String,
     pub(super) id: String,
     pub(super) parent: Option<String>,
     pub(super) name: String,
-    /// In nanoseconds.
+    /// The start time, in nanoseconds.
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) attributes: Map<String, Value>,
     pub(super) events: Vec<Event>,
-    /// The message of an error status.
+    /// The message, if the span's status is an error.
     pub(super) error: Option<String>,
     pub(super) service: Option<String>,
 }
 
-/// An event of the conventions for generative AI.
+/// An event that follows the conventions for generative AI.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Event {
     pub(super) name: String,
@@ -105,7 +105,7 @@ impl Span {
     }
 }
 
-/// Removes a field, whose name is in camel case or in snake case. Returns null if the value is not an object.
+/// Removes and returns a field whose name is in camel case or snake case. Returns null if the value is not an object.
 fn take(value: &mut Value, name: &str) -> Value {
     let Value::Object(fields) = value else {
         return Value::Null;
@@ -131,7 +131,7 @@ pub(super) fn items(value: Value) -> Vec<Value> {
     }
 }
 
-/// The attributes that conventions use, and the prefixes of others.
+/// The attributes that conventions use, and the prefixes of further ones.
 const READ: &str = "gen_ai traceloop openinference llm ai tool tool_call input.value output.value error.type session.id";
 
 fn attributes(list: Value) -> Result<Map<String, Value>, String> {
@@ -141,7 +141,7 @@ fn attributes(list: Value) -> Result<Map<String, Value>, String> {
         if !below.any(|rest| rest.is_empty() || rest.starts_with('.')) {
             continue;
         }
-        // It's unclear which value counts.
+        // It's unclear which of the values counts.
         if let Some(other) = read.get(&key).filter(|other| **other != value) {
             let (key, other, value) = (escape::name(&key), found(other), found(&value));
             return Err(format!(
@@ -153,7 +153,7 @@ fn attributes(list: Value) -> Result<Map<String, Value>, String> {
     Ok(read)
 }
 
-/// Returns the keys and values of a list of `{"key": KEY, "value": VALUE}`.
+/// Returns the keys and values in a list of `{"key": KEY, "value": VALUE}` objects.
 fn key_values(list: Value) -> impl Iterator<Item = (String, Value)> {
     items(list).into_iter().filter_map(|mut field| {
         let value = plain(take(&mut field, "value"));
@@ -164,7 +164,8 @@ fn key_values(list: Value) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// Converts a value such as `{"intValue": "7"}` to JSON. The recursion is as deep as the JSON text, which is limited.
+/// Converts a value such as `{"intValue": "7"}` to JSON. The recursion is as deep as the JSON text, whose depth is
+/// limited.
 fn plain(value: Value) -> Value {
     let object = match value {
         Value::Object(object) if object.len() > 1 => return Value::Object(object),
@@ -175,7 +176,7 @@ fn plain(value: Value) -> Value {
         return Value::Null;
     };
     match (&*kind, &value) {
-        // Protobuf's JSON may write any number as a string. `NaN` and `Infinity` stay strings.
+        // Protobuf's JSON format can write any number as a string. `NaN` and `Infinity` stay strings.
         ("doubleValue" | "double_value", Value::String(text)) => {
             let number = text.parse().ok().and_then(Number::from_f64);
             number.map_or(value, Value::Number)
@@ -194,13 +195,14 @@ fn plain(value: Value) -> Value {
     }
 }
 
-/// A root and the spans below it, sorted by their start. The parent of the root, if it has one, is missing from the file.
+/// A root and the spans below it, sorted by their start time. If the root has a parent, the parent is missing from the
+/// file.
 pub(super) struct Root {
     pub(super) root: Span,
     pub(super) spans: Vec<Span>,
 }
 
-/// Returns the roots of a trace: the spans whose parent is not in the file.
+/// Returns a trace's roots: the spans whose parent is not in the file.
 ///
 /// # Errors
 /// Returns an error if two different spans have the same id, or if a span is its own ancestor.
@@ -209,7 +211,7 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
     for span in spans {
         match by_id.entry(span.id.clone()) {
             Entry::Vacant(new) => _ = new.insert(span),
-            // An exporter writes a span twice if it retries.
+            // If an exporter retries, it writes a span twice.
             Entry::Occupied(first) if *first.get() == span => {}
             Entry::Occupied(_) => {
                 return Err(format!(
@@ -223,7 +225,7 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
     let parents: Vec<Option<usize>> = by_id.values().map(place).collect();
     let own_or_parent = |(place, parent): (usize, &Option<usize>)| parent.unwrap_or(place);
     let mut above: Vec<usize> = parents.iter().enumerate().map(own_or_parent).collect();
-    // Each round doubles the number of steps upwards, so all spans end at their root or in a cycle.
+    // Each round doubles the number of upward steps, so all spans end at their root or in a cycle.
     for _ in 0..=above.len().checked_ilog2().unwrap_or(0) {
         above = above.iter().map(|place| above[*place]).collect();
     }
@@ -249,7 +251,7 @@ pub(super) fn roots(spans: Vec<Span>) -> Result<Vec<Root>, String> {
     }
     let mut roots: Vec<Root> = roots.into_values().collect();
     for Root { root, spans } in &mut roots {
-        // A root comes before other spans that start at the same time.
+        // A root comes before any other span with the same start time.
         spans.sort_by_key(|span| (span.start, span.id != root.id));
     }
     roots.sort_by_key(|root| root.root.start);

@@ -1,11 +1,11 @@
-//! Import of OpenTelemetry spans in OTLP.
+//! Imports OpenTelemetry spans in OTLP format.
 //!
-//! The file contains one JSON document, or one per line, as file exporters write them. With the `otel` feature,
-//! the file may also be protobuf.
+//! The file contains one JSON document, or one per line, as file exporters write them. If the `otel` feature is
+//! enabled, the file can also be protobuf.
 //!
-//! The format is described at <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. The spans of a trace
-//! may be anywhere in the file. `document.rs` reads them, and finds the spans below each root.
-//! `conventions.rs` reads what a span records, and `conversation.rs` builds a trajectory.
+//! The format is described at <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. A trace's spans can
+//! be anywhere in the file. `document.rs` reads them, and finds the spans below each root. `conventions.rs` reads what
+//! a span records, and `conversation.rs` builds a trajectory.
 
 mod conventions;
 mod conversation;
@@ -78,10 +78,10 @@ pub(super) fn import(input: Input<'_>) -> Result<Table, FormatError> {
     Ok(table)
 }
 
-/// The name of events with evaluation results.
+/// The name of events that contain evaluation results.
 const EVALUATION: &str = "gen_ai.evaluation.result";
 
-/// Returns the row of a root span.
+/// Returns the row for a root span.
 fn row(id: String, tree: &Root) -> Result<TableRow, String> {
     let root = &tree.root;
     let conversation = Conversation::of(&tree.spans);
@@ -138,7 +138,7 @@ fn attributes(tree: &Root) -> Fields {
     attributes
 }
 
-/// Notes what rows lack, with the number of rows.
+/// Returns notes on what rows lack, with the number of such rows.
 fn notes(rows: &[TableRow]) -> Vec<String> {
     let no_messages = "no span below has messages as OpenTelemetry, OpenLLMetry, OpenInference or Vercel's AI SDK write them";
     let count = |lacks: fn(&TableRow) -> bool| rows.iter().filter(|row| lacks(row)).count();
@@ -163,7 +163,7 @@ fn notes(rows: &[TableRow]) -> Vec<String> {
         .collect()
 }
 
-/// Adds an evaluation result. The labels `pass` and `fail` are verdicts.
+/// Adds an evaluation result. The labels `pass` and `fail` become verdicts.
 fn add_score(row: &mut TableRow, Event { attributes, .. }: &Event) -> Result<(), String> {
     let text = |key: &str| attributes.get(key).and_then(Value::as_str);
     let Some(evaluation) = text("gen_ai.evaluation.name") else {
@@ -178,7 +178,7 @@ fn add_score(row: &mut TableRow, Event { attributes, .. }: &Event) -> Result<(),
         _ => None,
     };
     let value = attributes.get("gen_ai.evaluation.score.value").cloned();
-    // A value is a number; only a label is a verdict.
+    // A value must be a number; only a label can be a verdict.
     let mut error = value
         .as_ref()
         .filter(|value| value.is_boolean())
@@ -199,8 +199,9 @@ fn add_score(row: &mut TableRow, Event { attributes, .. }: &Event) -> Result<(),
 
 #[cfg(feature = "otel")]
 mod protobuf {
-    //! Spans in OTLP's protobuf: one message, or several messages that are each preceded by their length in four bytes, as
-    //! the collector's file exporter writes them. A message is converted to the equivalent document in OTLP's JSON.
+    //! Reads spans in OTLP protobuf: one message, or several messages that are each preceded by their length in four
+    //! bytes, as the collector's file exporter writes them. A message is converted to the equivalent OTLP JSON
+    //! document.
 
     use opentelemetry_proto::tonic::trace::v1::TracesData;
     use prost::Message as _;
@@ -211,10 +212,10 @@ mod protobuf {
     /// The maximum size of a file, in bytes.
     const MAX_FILE: u64 = 256 << 20;
 
-    /// The bytes of the length before a message.
+    /// The number of bytes that store the length before a message.
     const LENGTH: usize = 4;
 
-    /// Returns the documents of a file; `None` if it is not protobuf.
+    /// Returns the documents in a file, or `None` if the file is not protobuf.
     pub(super) fn documents(input: Input<'_>) -> Result<Option<Vec<Document>>, FormatError> {
         let bytes = input.read(MAX_FILE)?;
         let Some(messages) = with_lengths(&bytes).or_else(|| Some(vec![decode(&bytes)?])) else {
@@ -229,7 +230,7 @@ mod protobuf {
             .map_err(|error| input.whole(error))
     }
 
-    /// Returns the messages of a file in which each one has its length before it.
+    /// Returns the messages in a file if each message is preceded by its length.
     fn with_lengths(mut bytes: &[u8]) -> Option<Vec<TracesData>> {
         let mut messages = Vec::new();
         while !bytes.is_empty() {
@@ -242,7 +243,7 @@ mod protobuf {
         Some(messages).filter(|messages| !messages.is_empty())
     }
 
-    /// Returns a message with spans; other bytes may be a message too, of unknown fields.
+    /// Returns the message if it contains spans. Other bytes can also be a valid message, with only unknown fields.
     fn decode(bytes: &[u8]) -> Option<TracesData> {
         let message = TracesData::decode(bytes).ok()?;
         let mut spans = message
