@@ -1,6 +1,6 @@
-//! The shared parts of built-in metrics' explanations: quoted values, lists, words in common.
+//! What the explanations of built-in metrics share: quoted values, lists, words in common.
 //!
-//! Rows may be of any size, so each value is shortened, and each list has at most [`MAX_ITEMS`] items.
+//! Rows can be of any size, so each value is shortened, and each list has at most [`MAX_ITEMS`] items.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub(super) fn list<T: AsRef<str>>(items: &[T]) -> String {
     quoted_list(items, ", ")
 }
 
-/// Names the accepted answers, and what was found instead.
+/// Lists the accepted answers, and shows what was found instead.
 pub(super) fn expected_and_found<T: AsRef<str>>(answers: &[T], found: &str) -> String {
     format!("expected {}, found {}", any_of(answers), quoted(found))
 }
@@ -40,7 +40,7 @@ pub(super) fn more(shown: String, count: usize) -> String {
     }
 }
 
-/// Joins the parts that are not empty: `a; b`.
+/// Joins the parts that are not empty, as in `a; b`.
 pub(super) fn joined<const N: usize>(parts: [String; N]) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts
@@ -68,7 +68,8 @@ pub(super) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Compares the words of a prediction and of the reference with the most words in common, as multisets.
+/// Compares the prediction's words with those of the reference that shares the most words with it. Repeated words
+/// count.
 pub(super) fn compared_words<T: AsRef<str>>(
     references: &[T],
     prediction: &str,
@@ -76,7 +77,7 @@ pub(super) fn compared_words<T: AsRef<str>>(
 ) -> String {
     let found = words(prediction);
     let in_common = |reference: &T| share_in_common(&words(reference.as_ref()), &found);
-    // The first one of the best.
+    // The first of the best references wins.
     let references_from_last = references.iter().rev();
     let closest = references_from_last.max_by(|a, b| in_common(a).total_cmp(&in_common(b)));
     let Some(reference) = closest else {
@@ -107,7 +108,7 @@ fn share_in_common(expected: &[String], found: &[String]) -> f64 {
     2.0 * common as f64 / (expected.len() + found.len()).max(1) as f64
 }
 
-/// Names the relevant documents that are not among the first `depth` retrieved ones.
+/// Lists the relevant documents that are not among the first `depth` retrieved ones.
 pub(super) fn compared_ids(
     relevant: &Relevant<'_>,
     retrieved: &Retrieved<'_>,
@@ -125,7 +126,7 @@ pub(super) fn compared_ids(
     ])
 }
 
-/// Returns the words of each list that the other lacks, in order.
+/// Returns the words in each list that the other list lacks, in order.
 fn differences<'a>(expected: &'a [String], found: &'a [String]) -> [Vec<&'a str>; 2] {
     let mut left = HashMap::<&str, usize>::default();
     for word in found {
