@@ -308,7 +308,7 @@ fn invalid_labels() {
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
         @"l.jsonl:2: `judge` against `ok`: expected a bool like the earlier labels, found `3`, a number; omit the label if it is unknown");
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
-        @"l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing labels (positive) or the order of all labels (scale)");
+        @"l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; pass the passing labels to `positive` (--positive), or the order of all labels to `scale` (--scale)");
     assert_snapshot!(error("{\"id\": \"a\", \"ok\": NaN}\n"),
         @"l.jsonl: expected a label `ok` in at least one row, found only null or NaN; add the labels");
     folder.write("l.csv", "id,ok\na,1\nb,NaN\n");

@@ -62,7 +62,7 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
     cohen_kappa
       Computes Cohen's kappa of gold and predicted labels over all rows.
       Kappa measures agreement beyond chance. The score is undefined if all labels are equal.
-      If you set `weights`, labels are sorted as numbers. If any label is not a number, labels are
+      If you set `weights`, labels are sorted as numbers. If any label is not a number, all labels are
       sorted as strings.
       proxy, one score for all rows in -1.0..=1.0, higher is better, free
       version 1, code ..

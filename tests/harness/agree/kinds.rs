@@ -80,6 +80,8 @@ fn zeros_and_ones_and_verdict_words_are_verdicts() {
     for labels in [
         ["yes", "no", "no", "no"],
         ["Correct", "incorrect", "INCORRECT", "incorrect"],
+        // Cells of a CSV file become strings.
+        ["1", "0", "0", "0"],
     ] {
         let found = agreement(scores.into_iter().zip(labels));
         assert_eq!(

@@ -17,7 +17,7 @@ fn rejection(builder: EvaluateBuilder<Example, Prediction>) -> String {
 fn an_invalid_setup_is_rejected() {
     assert_eq!(
         rejection(scoring().metric(metric_fn("said", |_, _| true))),
-        "duplicate metric name `said`; rename one with `#[metric(name = \"..\")]`"
+        "duplicate metric name `said`; rename one with `#[metric(name = \"..\")]`, or wrap one in a composite"
     );
     assert_eq!(
         rejection(scoring().devset([])),

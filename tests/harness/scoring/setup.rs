@@ -21,7 +21,7 @@ fn a_scorer_needs_metrics_with_unique_names() {
     let duplicate = cheap().metric(ScriptedMetric::truth("cheap", 1));
     assert_eq!(
         rejection(duplicate),
-        "duplicate metric name `cheap`; rename one with `#[metric(name = \"..\")]`"
+        "duplicate metric name `cheap`; rename one with `#[metric(name = \"..\")]`, or wrap one in a composite"
     );
 }
 

@@ -183,7 +183,7 @@ impl PassingLabels {
         let known = |(pass, fail): &&(&'static str, &'static str)| {
             labels().all(|label| is(label, pass) || is(label, fail))
         };
-        if let Some((pass, _)) = VERDICT_WORDS.iter().find(known) {
+        if let Some((pass, _)) = VERDICT_WORDS.iter().chain([&("1", "0")]).find(known) {
             let spellings = labels().filter(|label| is(label, pass));
             return Ok(Some(Self(spellings.map(Label::to_string).collect())));
         }
@@ -195,7 +195,7 @@ impl PassingLabels {
             Some((row, label)) if scores => Err(AgreementError::at(
                 row,
                 format!(
-                    "cannot compare scores with labels such as `{}`; name the passing labels (positive) or the order of all labels (scale)",
+                    "cannot compare scores with labels such as `{}`; pass the passing labels to `positive` (--positive), or the order of all labels to `scale` (--scale)",
                     escape::name(&label.to_string())
                 ),
             )),

@@ -9,7 +9,7 @@ use crate::contract::declared::requirements::NotReady;
 use crate::contract::{Outcome, Scored};
 use crate::evaluate::{EvaluateError, Spending};
 
-/// A rollout, which is a single prediction for a row.
+/// A single prediction for a row.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Rollout {

@@ -413,7 +413,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self.metrics.iter().try_for_each(MetricEntry::check_name)?;
         if let Some(metric) = first_duplicate(&self.metrics, |metric| metric.name.clone()) {
             return Err(format!(
-                "duplicate metric name `{}`; rename one with `#[metric(name = \"..\")]`",
+                "duplicate metric name `{}`; rename one with `#[metric(name = \"..\")]`, or wrap one in a composite",
                 metric.name
             ));
         }

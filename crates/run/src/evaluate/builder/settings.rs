@@ -35,7 +35,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 }
 
-/// Settings for language models and for results that cost money.
+/// Settings for language models and paid results.
 ///
 /// See [`EvaluateBuilder::models`].
 #[must_use]
