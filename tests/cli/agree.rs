@@ -52,6 +52,21 @@ impl Folder {
 }
 
 #[test]
+fn cells_of_the_scored_rows_are_labels_and_an_empty_one_is_none() {
+    let rows = "id,gold.answer,pred.answer,human,number\n\
+                a,x,x,1,1.0\nb,x,y,0,0.0\nc,x,x,0,0.0\nd,x,y,,\n";
+    let folder = Folder::with("rows.csv", rows);
+    folder.run("score rows.csv -m em -q --out r.jsonl");
+    for options in ["human", "number", "human --positive 1"] {
+        let report = folder.agree_json(&format!("r.jsonl --label {options}"));
+        let figures = &report["metrics"]["em"];
+        assert_eq!(figures["without_label"], 1, "{options}: {report}");
+        assert_eq!(figures["compared"], 3, "{options}");
+        assert_eq!(figures["accuracy"]["successes"], 2, "{options}");
+    }
+}
+
+#[test]
 fn every_row_is_compared_or_counted_as_excluded() {
     let folder = Folder::with("r.jsonl", judged());
     assert_snapshot!(folder.run("agree r.jsonl --label ok"));

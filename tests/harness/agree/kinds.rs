@@ -82,6 +82,7 @@ fn zeros_and_ones_and_verdict_words_are_verdicts() {
         ["Correct", "incorrect", "INCORRECT", "incorrect"],
         // Cells of a CSV file become strings.
         ["1", "0", "0", "0"],
+        ["1.0", "0.0", "0.0", "0.0"],
     ] {
         let found = agreement(scores.into_iter().zip(labels));
         assert_eq!(

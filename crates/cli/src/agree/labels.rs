@@ -139,8 +139,9 @@ impl Labels {
 fn label(at: &Origin, field: &str, is_textual: bool, value: Option<&Value>) -> Result<Label> {
     let value = match value {
         Some(value) if is_textual => parse_cell(value),
-        Some(value) => value.clone(),
-        None => Value::Null,
+        // Scored rows keep an empty cell as an empty string.
+        Some(value) if value.as_str() != Some("") => value.clone(),
+        _ => Value::Null,
     };
     Label::try_from(&value).map_err(|value| invalid_field(at, field, value))
 }

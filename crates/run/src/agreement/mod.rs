@@ -124,6 +124,9 @@ const VERDICT_WORDS: [(&str, &str); 6] = [
     ("good", "bad"),
 ];
 
+/// Numbers for pass and failure in CSV cells.
+const CELLS: [(&str, &str); 2] = [("1", "0"), ("1.0", "0.0")];
+
 /// Parses a word such as `pass` or `no` as a verdict.
 ///
 /// Returns `None` if the word is not a known verdict.
@@ -183,7 +186,7 @@ impl PassingLabels {
         let known = |(pass, fail): &&(&'static str, &'static str)| {
             labels().all(|label| is(label, pass) || is(label, fail))
         };
-        if let Some((pass, _)) = VERDICT_WORDS.iter().chain([&("1", "0")]).find(known) {
+        if let Some((pass, _)) = VERDICT_WORDS.iter().chain(&CELLS).find(known) {
             let spellings = labels().filter(|label| is(label, pass));
             return Ok(Some(Self(spellings.map(Label::to_string).collect())));
         }
