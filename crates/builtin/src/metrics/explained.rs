@@ -170,6 +170,8 @@ mod tests {
             differences(&words(expected), &words(predicted))[0].join(" ")
         };
         assert_eq!(missing("a b a c a", "a x a b"), "c a");
+        let (expected, found) = (words("b"), words("b x b a"));
+        assert_eq!(differences(&expected, &found)[1], ["x", "b", "a"]);
         assert_eq!(missing("c a b", &"b a ".repeat(20)), "c");
         assert_eq!(missing(&"a ".repeat(22), &"b a ".repeat(20)), "a a");
         assert_eq!(
