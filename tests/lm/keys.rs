@@ -31,7 +31,7 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
-/// Whether `text` contains the key or a recognizable part of it.
+/// Returns `true` if `text` contains the key or a recognizable part of it.
 fn leaks(text: &str) -> bool {
     text.contains("verysecret") || text.contains("0123456789abcdef")
 }

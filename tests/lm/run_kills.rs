@@ -154,8 +154,8 @@ pub(crate) fn stored_replies(store: &Path) -> Vec<String> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Starts the run and kills it: after fewer than `replies` more replies, or after at most `time`. Returns whether it was
-/// killed before it ended.
+/// Starts the run and kills it: after fewer than `replies` more replies, or after at most `time`. Returns `true` if
+/// it was killed before it ended.
 async fn killed(
     command: &mut Command,
     calls: &Mutex<Calls>,

@@ -19,7 +19,7 @@ impl Finished {
         self.1.notify_all();
     }
 
-    /// Blocks the thread until this many calls have finished; returns whether they have.
+    /// Blocks the thread until this many calls have finished. Returns `true` if they have.
     fn wait_for(&self, calls: usize) -> bool {
         let finished = self.0.lock().unwrap();
         let waited = self

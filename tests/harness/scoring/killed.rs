@@ -84,7 +84,7 @@ fn stored(dir: &Path) -> HashSet<Call> {
     calls
 }
 
-/// Starts the run and kills it after some more calls. Returns whether it was killed before it ended.
+/// Starts the run and kills it after some more calls. Returns `true` if it was killed before it ended.
 fn killed(dir: &Path, budget: u64, more: usize) -> bool {
     let before = paid(dir).len();
     let mut child = start(dir, budget);

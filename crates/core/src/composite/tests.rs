@@ -370,7 +370,8 @@ fn a_score_has_the_results_of_components_that_are_numbers_only_if_its_explanatio
 const NODE: MetricSpec<'static> = MetricSpec::new("short").with_kind(ScoreKind::Bool);
 const BRANCH: MetricSpec<'static> = MetricSpec::new("branch").with_range(0.0, 1.0);
 
-/// Returns whether each branch of a tree, `yes` and `no`, is called, and the tree's path if it has a score.
+/// Returns `true` for each branch of the tree (`yes`, then `no`) that is called. Also returns the tree's path if the
+/// tree has a score.
 fn tree(node: &dyn Metric, is_explained: bool) -> ([bool; 2], Option<String>) {
     let named = |index, spec| Named {
         index,

@@ -28,7 +28,7 @@ use crate::spec::{MetricSpec, ParamSpec};
 /// /// How words are compared.
 /// #[derive(Debug, Clone, ParamGroup)]
 /// struct Comparison {
-///     /// Whether words that differ in case only are different.
+///     /// `true` to compare words case-sensitively.
 ///     #[param(default = true)]
 ///     case_sensitive: bool,
 ///     /// Words that are not compared.

@@ -77,7 +77,7 @@ pub(super) struct Progress {
     bytes: u64,
     /// The number of rows, if all were read.
     pub(super) rows: Option<u64>,
-    /// `true` if the hash covers the whole file, regardless of which rows were read.
+    /// `true` if the hash covers the whole file, even if not all of its rows were read.
     is_whole: bool,
     /// How the file is read, if that is not obvious.
     pub(super) note: Option<String>,

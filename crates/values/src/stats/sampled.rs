@@ -31,8 +31,8 @@ fn worth(sample: f64, rows: f64, plain: f64, width: f64) -> f64 {
     1.0 / (1.0 / rows + shrunk * (1.0 / sample - 1.0 / rows))
 }
 
-/// Returns Wilson's interval for a share of `rows` rows, of which `sample` are known. The known rows are certain, so
-/// the sample counts as `sample (rows - 1) / (rows - sample)` rows.
+/// Returns Wilson's interval for the share over `rows` rows if `sample` of them are known. Because known rows add no
+/// uncertainty, the sample counts as `sample (rows - 1) / (rows - sample)` rows.
 fn of_known(share: f64, sample: f64, rows: f64) -> Interval {
     let n = sample * (rows - 1.0) / (rows - sample);
     if !n.is_finite() {

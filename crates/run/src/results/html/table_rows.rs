@@ -142,7 +142,7 @@ fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
     of_a.chain(of_b).collect()
 }
 
-/// For each row, returns whether a compared metric changed, and whether a run failed.
+/// Returns two flags for each row: `true` if a compared metric changed, and `true` if a run failed.
 fn marks(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<[bool; 2]> {
     let mut marks = vec![[false; 2]; rows.len()];
     for metric in metrics {
